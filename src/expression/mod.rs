@@ -1,0 +1,1 @@
+//! Control spaces, their names, and maps between them.

@@ -1,0 +1,1 @@
+//! Reference frames: read, write, compare.

@@ -1,0 +1,1 @@
+//! The .aosrig container: magic, lengths, header and named blobs.

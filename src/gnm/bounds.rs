@@ -1,0 +1,1 @@
+//! Bounds of a posed head from the CPU alone.

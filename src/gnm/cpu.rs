@@ -1,0 +1,1 @@
+//! The CPU reference: twin of gnm_blend.wgsl.

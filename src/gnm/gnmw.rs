@@ -1,0 +1,1 @@
+//! The GNMW web container, both dialects.

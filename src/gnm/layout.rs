@@ -1,0 +1,1 @@
+//! How the basis lies in GPU memory.

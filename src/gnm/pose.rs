@@ -1,0 +1,129 @@
+//! Controls and joints of one instance, checked and turned into what the stage reads.
+
+use super::pack::GnmPack;
+use crate::error::ControlError;
+use crate::info::JointId;
+use crate::math::Rows;
+use crate::skeleton::{JointInput, JointOverride};
+use glam::{Affine3A, DQuat};
+
+/// What `gnm_blend` reads for one instance, on either device, and the controls and joints it came from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GnmPose {
+    controls: Vec<f32>,
+    coefficients: Vec<f32>,
+    eye_rotations: [[f32; 4]; 2],
+    joints: JointInput,
+    skin_rows: Vec<Rows>,
+}
+
+impl GnmPose {
+    /// The pose at rest: all controls zero, every joint at rest.
+    #[must_use]
+    pub fn new(pack: &GnmPack) -> GnmPose {
+        let joints = JointInput::default();
+        GnmPose {
+            controls: vec![0.0; pack.coefficient_count() + 4],
+            coefficients: vec![0.0; pack.coefficient_count()],
+            eye_rotations: [[0.0, 0.0, 0.0, 1.0]; 2],
+            skin_rows: skin_rows(pack, &joints),
+            joints,
+        }
+    }
+
+    /// Replaces the controls and says whether any of them changed.
+    ///
+    /// # Shapes
+    /// controls: (E + 4): coefficients in units of their scale, then gaze pitch and yaw, left then right, radians
+    ///
+    /// # Errors
+    /// `Length`, `NotFinite`; the pose stays as it was.
+    pub fn set_controls(&mut self, pack: &GnmPack, controls: &[f32]) -> Result<bool, ControlError> {
+        check_controls(controls, self.controls.len())?;
+        if self.controls == controls {
+            return Ok(false);
+        }
+        self.controls.copy_from_slice(controls);
+        let (expression, gaze) = controls.split_at(self.coefficients.len());
+        for ((out, &value), &scale) in self.coefficients.iter_mut().zip(expression).zip(pack.basis_scale()) {
+            *out = value * scale;
+        }
+        self.eye_rotations = [gaze_rotation(gaze[0], gaze[1]), gaze_rotation(gaze[2], gaze[3])];
+        Ok(true)
+    }
+
+    /// Replaces the joint overrides and says whether a skin row changed.
+    ///
+    /// # Errors
+    /// See [`crate::skeleton::Skeleton::resolve_overrides`].
+    pub fn set_joint_overrides(&mut self, pack: &GnmPack, overrides: &[JointOverride]) -> Result<bool, ControlError> {
+        self.joints.set_turns(pack.skeleton().resolve_overrides(overrides)?);
+        Ok(self.update_skin_rows(pack))
+    }
+
+    /// Replaces the given joint worlds and says whether a skin row changed.
+    ///
+    /// # Errors
+    /// See [`crate::skeleton::Skeleton::resolve_worlds`].
+    pub fn set_joint_worlds(&mut self, pack: &GnmPack, worlds: &[(JointId, Affine3A)]) -> Result<bool, ControlError> {
+        self.joints.set_worlds(pack.skeleton().resolve_worlds(worlds)?);
+        Ok(self.update_skin_rows(pack))
+    }
+
+    fn update_skin_rows(&mut self, pack: &GnmPack) -> bool {
+        let rows = skin_rows(pack, &self.joints);
+        let changed = rows != self.skin_rows;
+        self.skin_rows = rows;
+        changed
+    }
+
+    /// The controls as they stand, (E + 4).
+    #[must_use]
+    pub fn controls(&self) -> &[f32] {
+        &self.controls
+    }
+
+    /// Expression times basis scale: what a stored basis entry is multiplied by, (E).
+    #[must_use]
+    pub fn coefficients(&self) -> &[f32] {
+        &self.coefficients
+    }
+
+    /// The rotation of the left and the right eye as quaternions x, y, z, w.
+    #[must_use]
+    pub fn eye_rotations(&self) -> [[f32; 4]; 2] {
+        self.eye_rotations
+    }
+
+    /// `world * inverse(rest) * bind` of every joint, (J).
+    #[must_use]
+    pub fn skin_rows(&self) -> &[Rows] {
+        &self.skin_rows
+    }
+}
+
+/// Checks a control vector's length and that it holds finite numbers only.
+///
+/// # Errors
+/// `Length`, `NotFinite`.
+pub fn check_controls(controls: &[f32], expected: usize) -> Result<(), ControlError> {
+    if controls.len() != expected {
+        return Err(ControlError::Length { what: "controls", expected, got: controls.len() });
+    }
+    match controls.iter().position(|c| !c.is_finite()) {
+        Some(index) => Err(ControlError::NotFinite { what: "controls", index, value: controls[index] }),
+        None => Ok(()),
+    }
+}
+
+/// `Rx(pitch) * Ry(yaw)`: pitch > 0 looks down, yaw > 0 toward the character's left. The other order is right on each axis alone and wrong on
+/// the diagonal.
+fn gaze_rotation(pitch: f32, yaw: f32) -> [f32; 4] {
+    let q = DQuat::from_rotation_x(f64::from(pitch)) * DQuat::from_rotation_y(f64::from(yaw));
+    q.as_quat().to_array()
+}
+
+fn skin_rows(pack: &GnmPack, joints: &JointInput) -> Vec<Rows> {
+    let skeleton = pack.skeleton();
+    skeleton.skin_rows(&skeleton.worlds(pack.rest_locals(), joints))
+}

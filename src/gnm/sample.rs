@@ -1,0 +1,1 @@
+//! The procedural head as a GNM model.

@@ -1,0 +1,1 @@
+//! Device plumbing that knows no rig.
