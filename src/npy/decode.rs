@@ -51,8 +51,7 @@ fn integers(header: &Header, reader: &mut impl Read) -> Result<Vec<i64>, LoadErr
         (TypeChar::Uint, 2) => collect(header, reader, |x: u16| Ok(i64::from(x))),
         (TypeChar::Uint, 4) => collect(header, reader, |x: u32| Ok(i64::from(x))),
         (TypeChar::Uint, 8) => collect(header, reader, |x: u64| {
-            i64::try_from(x)
-                .map_err(|_| LoadError::new(LoadErrorKind::Value, "data", "integers below 2^63", x))
+            i64::try_from(x).map_err(|_| LoadError::new(LoadErrorKind::Value, "data", "integers below 2^63", x))
         }),
         _ => Err(wrong_type(header, "integers")),
     }
@@ -69,7 +68,12 @@ fn collect<S: Deserialize, T: Default + Clone>(
     let data = file.data::<S>().map_err(|e| LoadError::new(LoadErrorKind::Type, "dtype", "a readable type", e))?;
     let mut values = Vec::new();
     values.try_reserve_exact(count).map_err(|e| {
-        LoadError::new(LoadErrorKind::Truncated, "data", "an array that fits into memory", format!("{count} elements ({e})"))
+        LoadError::new(
+            LoadErrorKind::Truncated,
+            "data",
+            "an array that fits into memory",
+            format!("{count} elements ({e})"),
+        )
     })?;
     for item in data {
         values.push(convert(item.map_err(|e| npz::io_error("data", e))?)?);

@@ -134,7 +134,11 @@ fn check_text(bytes: &[u8]) -> Result<(), LoadError> {
     let words = text.split(|b| !(b.is_ascii_alphanumeric() || *b == b'_'));
     let digits: usize = words.filter(|w| w.first().is_some_and(u8::is_ascii_digit)).map(<[u8]>::len).sum();
     if 4 * digits > BITS {
-        return Err(error(LoadErrorKind::Shape, "dimensions of at most 15 digits together", format!("{digits} digits")));
+        return Err(error(
+            LoadErrorKind::Shape,
+            "dimensions of at most 15 digits together",
+            format!("{digits} digits"),
+        ));
     }
     Ok(())
 }
