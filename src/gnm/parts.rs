@@ -76,7 +76,7 @@ pub struct PackJoint {
 }
 
 /// The coefficients per region that the reduced view keeps.
-const REDUCED: [(&str, usize); 5] =
+pub(super) const REDUCED: [(&str, usize); 5] =
     [("left_eye", 16), ("right_eye", 16), ("lower_face", 28), ("tongue", 3), ("pupils", 1)];
 
 impl GnmPack {

@@ -7,6 +7,15 @@ use crate::math::Rows;
 use crate::skeleton::{JointInput, JointOverride};
 use glam::{Affine3A, DQuat};
 
+/// How far `gnm_blend` goes, on either device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// Expression and gaze; head-local, without the seam.
+    Forward,
+    /// All of it, skinned; output space.
+    Pose,
+}
+
 /// What `gnm_blend` reads for one instance, on either device, and the controls and joints it came from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GnmPose {
