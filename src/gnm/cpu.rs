@@ -1,1 +1,97 @@
 //! The CPU reference: twin of gnm_blend.wgsl.
+
+use super::pack::GnmPack;
+use super::pose::{GnmPose, Stage};
+use crate::lbs;
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// The vertices of one instance: up to gaze head-local (`Forward`), or posed in output space (`Pose`), in the pack's unit.
+///
+/// `p = neutral + sum_c coefficient_c * entry_c`, then `p += w_e * (R_e r - r)` with `r = p - eye_e`, the left eye first; `Pose` adds the
+/// seam and skins. The deltas are summed apart and the neutral is added last. A coefficient of zero reads nothing.
+///
+/// # Shapes
+/// result: (V, 3)
+///
+/// # Accuracy
+/// f64 throughout, from the f32 values that the shader reads; each coordinate is rounded to f32 once.
+#[must_use]
+pub fn gnm_blend(pack: &GnmPack, pose: &GnmPose, stage: Stage) -> Vec<[f32; 3]> {
+    let runs = active_runs(pose.coefficients());
+    let [left, right] = eyes(pack, pose);
+    (0..pack.vertex_count())
+        .into_par_iter()
+        .with_min_len(64)
+        .map_init(Vec::new, |entries, vertex| {
+            let mut p = as_dvec3(pack.neutral()[vertex]) + delta(pack, pose.coefficients(), &runs, vertex, entries);
+            p = left.turn(vertex, p);
+            p = right.turn(vertex, p);
+            if stage == Stage::Pose {
+                p += pack.seam().map_or(DVec3::ZERO, |seam| as_dvec3(seam[vertex]));
+                p = lbs::lbs_skin(pack.influences().row(vertex), pose.skin_rows(), p);
+            }
+            p.as_vec3().to_array()
+        })
+        .collect()
+}
+
+/// Neighbouring coefficients that are not zero, as ranges: a range of them is contiguous in every vertex's basis row.
+fn active_runs(coefficients: &[f32]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for (c, _) in coefficients.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+        match runs.last_mut() {
+            Some(run) if run.end == c => run.end = c + 1,
+            _ => runs.push(c..c + 1),
+        }
+    }
+    runs
+}
+
+/// The sum of one vertex's basis entries times their coefficients; `entries` is scratch memory.
+fn delta(
+    pack: &GnmPack,
+    coefficients: &[f32],
+    runs: &[Range<usize>],
+    vertex: usize,
+    entries: &mut Vec<[f32; 3]>,
+) -> DVec3 {
+    let first = vertex * coefficients.len();
+    let mut sum = DVec3::ZERO;
+    for run in runs {
+        pack.basis_format().decode(pack.basis_bytes(), first + run.start..first + run.end, entries);
+        for (&entry, &coefficient) in entries.iter().zip(&coefficients[run.clone()]) {
+            sum += f64::from(coefficient) * as_dvec3(entry);
+        }
+    }
+    sum
+}
+
+/// One eye of one instance, as the stage reads it.
+struct Eye<'a> {
+    centre: DVec3,
+    axis: DVec3,
+    w: f64,
+    weights: &'a [f32],
+}
+
+fn eyes<'a>(pack: &'a GnmPack, pose: &GnmPose) -> [Eye<'a>; 2] {
+    [0, 1].map(|eye| {
+        let [x, y, z, w] = pose.eye_rotations()[eye].map(f64::from);
+        let centre = as_dvec3(pack.eye_positions()[eye]);
+        Eye { centre, axis: DVec3::new(x, y, z), w, weights: pack.eye_weights()[eye] }
+    })
+}
+
+impl Eye<'_> {
+    /// `p + weight * (R r - r)`, where `R r - r = w t + axis x t` with `t = 2 axis x r`.
+    fn turn(&self, vertex: usize, p: DVec3) -> DVec3 {
+        let t = 2.0 * self.axis.cross(p - self.centre);
+        p + f64::from(self.weights[vertex]) * (self.w * t + self.axis.cross(t))
+    }
+}
+
+fn as_dvec3(p: [f32; 3]) -> DVec3 {
+    Vec3::from(p).as_dvec3()
+}

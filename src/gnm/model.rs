@@ -1,6 +1,9 @@
 //! What `gnm_head.npz` says: the checked arrays, and the original formula.
 
-use crate::error::{ControlError, LoadError};
+mod evaluate;
+mod read;
+mod write;
+
 use glam::DAffine3;
 
 /// The parametric head as its authors ship it (GNM Head 3.0). Metres; +X subject-left, +Y up, +Z out of the face.
@@ -40,7 +43,7 @@ pub struct GnmModel {
     pub mirror_indices: Vec<u32>,
     /// (J, V); not used by the forward pass.
     pub joint_regressor: Vec<f32>,
-    /// (9 J, 3 V).
+    /// (9 J, 3 V), or empty: no correctives. A file whose correctives are all zero, as the released one's are, reads as empty.
     pub pose_correctives: Vec<f32>,
     /// (J, 3, 3); not used by the forward pass.
     pub joint_orientations: Vec<[[f32; 3]; 3]>,
@@ -59,6 +62,15 @@ pub enum Correctives {
     Off,
 }
 
+/// One identity at rest, metres.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BindPose {
+    /// (V, 3).
+    pub vertices: Vec<[f64; 3]>,
+    /// Joint origins, (J, 3).
+    pub joints: Vec<[f64; 3]>,
+}
+
 /// One evaluated frame, world space, metres.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GnmFrame {
@@ -69,26 +81,37 @@ pub struct GnmFrame {
 }
 
 impl GnmModel {
-    /// Reads an npz.
-    ///
-    /// # Errors
-    /// See [`LoadError`].
-    pub fn read(_bytes: &[u8]) -> Result<GnmModel, LoadError> {
-        todo!()
+    /// V.
+    #[must_use]
+    pub fn vertex_count(&self) -> usize {
+        self.template.len()
     }
 
-    /// The original formula.
-    ///
-    /// # Errors
-    /// `Length`, `NotFinite`.
-    pub fn evaluate(
-        &self,
-        _identity: &[f64],
-        _expression: &[f64],
-        _rotations: &[[f64; 3]],
-        _translation: [f64; 3],
-        _correctives: Correctives,
-    ) -> Result<GnmFrame, ControlError> {
-        todo!()
+    /// J.
+    #[must_use]
+    pub fn joint_count(&self) -> usize {
+        self.template_joints.len()
+    }
+
+    /// I.
+    #[must_use]
+    pub fn identity_count(&self) -> usize {
+        self.identity_names.len()
+    }
+
+    /// E.
+    #[must_use]
+    pub fn expression_count(&self) -> usize {
+        self.expression_names.len()
+    }
+
+    /// The soft mask of a vertex group, (V).
+    #[must_use]
+    pub fn vertex_group(&self, name: &str) -> Option<&[f32]> {
+        let group = self.vertex_group_names.iter().position(|n| n == name)?;
+        Some(&self.vertex_groups[group * self.vertex_count()..][..self.vertex_count()])
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests;
