@@ -12,8 +12,8 @@ pub(super) const HAND_MADE_LIMIT: f32 = 4.0;
 /// The gaze angle of an `eyeLook` weight of 1.
 const GAZE_RAD: f32 = 20.0 * std::f32::consts::PI / 180.0;
 
-/// Shape, region, index within the region, gain. Every index lies inside the 68 view. The other 24 shapes have no entry on purpose: no single
-/// coefficient looks like them.
+/// Shape, region, index within the region, gain. Every index lies inside the 68 view. 24 shapes have no entry here nor
+/// in the gaze, on purpose.
 const HAND_MADE: [(ArkitShape, &str, usize, f32); 26] = [
     (A::EyeBlinkLeft, "left_eye", 2, 3.5),
     (A::EyeBlinkLeft, "left_eye", 5, 2.0),
@@ -67,7 +67,7 @@ pub(super) fn hand_made(columns: &ArkitColumns, layout: &GnmLayout) -> (Vec<Term
             None => dropped.push(format!("{} to {region} {index}", shape.name())),
         }
     }
-    // Half a gaze squints: a shape that never arrives would hold its eye back on one side.
+    // Half a gaze squints: an eye that can turn to one side only parts from the other one.
     let absent: Vec<&str> =
         HAND_MADE_GAZE.iter().filter(|g| columns.column(g.0).is_none()).map(|g| g.0.name()).collect();
     if absent.is_empty() {
@@ -86,7 +86,7 @@ pub(super) fn hand_made(columns: &ArkitColumns, layout: &GnmLayout) -> (Vec<Term
 /// One coefficient per shape and no gain is too weak for a GNM head; this is here because scenes may state it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArkitSlots {
-    slots: [Option<usize>; 52],
+    slots: Vec<Option<usize>>,
     dim: usize,
 }
 
@@ -104,7 +104,7 @@ impl ArkitSlots {
         if list.len() != 52 {
             return Err(LoadError::new(LoadErrorKind::Shape, FIELD, "52 entries, one for each shape", list.len()));
         }
-        let mut slots = [None; 52];
+        let mut slots = vec![None; 52];
         for (index, entry) in list.iter().enumerate() {
             let field = format!("{FIELD}[{index}]");
             let Some(slot) = entry.as_i64() else {

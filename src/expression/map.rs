@@ -13,7 +13,7 @@ pub enum ArkitMap {
     Slots(ArkitSlots),
     /// A table fitted to the rig.
     Fitted(FittedTable),
-    /// A stopgap, never applied unless asked for: picked by hand from a ranking of how far each coefficient moves a single synthetic head (2 to 3 mm at
+    /// A stopgap, never applied unless asked for: picked by hand from a ranking of how far each coefficient moves one synthetic head (2 to 3 mm at
     /// weight 1), not fitted to any performance. 20 shapes move the face, 8 turn the eyes by 20 degrees per unit, 24 do nothing.
     ///
     /// Weights are clamped to 0..1, the terms summed, then each control clamped to +-4. Terms that a truncated pack has no coefficient for are

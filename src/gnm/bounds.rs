@@ -10,7 +10,7 @@ use glam::{DAffine3, DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Vertices of a cluster, at most.
+/// Vertices of a cluster, at most; of a small head fewer, since a box that holds much of a head is loose once that head turns.
 const CLUSTER: usize = 128;
 
 /// The f32 rounding that a box must outlive on either device, relative to the terms that a vertex is summed from: about 2^5 half-ulps.
@@ -246,18 +246,19 @@ fn vertex_clusters(pack: &GnmPack) -> Vec<VertexCluster> {
         let eyes = pack.eye_weights().map(|weights| weights[v] != 0.0);
         alike.entry((joints, eyes)).or_default().push(v as u32);
     }
+    let most = (pack.vertex_count() / CLUSTER).clamp(16, CLUSTER);
     let mut clusters = Vec::new();
     for ((joints, _), mut vertices) in alike {
-        split(pack.neutral(), &mut vertices, &mut |part| {
+        split(pack.neutral(), &mut vertices, most, &mut |part| {
             clusters.push(VertexCluster { vertices: part.to_vec(), joints: joints.clone() });
         });
     }
     clusters
 }
 
-/// Halves a list of vertices across its longest side until the parts are small.
-fn split(positions: &[[f32; 3]], vertices: &mut [u32], emit: &mut impl FnMut(&[u32])) {
-    if vertices.len() <= CLUSTER {
+/// Halves a list of vertices across its longest side until no part has more than `most`.
+fn split(positions: &[[f32; 3]], vertices: &mut [u32], most: usize, emit: &mut impl FnMut(&[u32])) {
+    if vertices.len() <= most {
         emit(vertices);
         return;
     }
@@ -269,8 +270,8 @@ fn split(positions: &[[f32; 3]], vertices: &mut [u32], emit: &mut impl FnMut(&[u
         positions[a as usize][axis].total_cmp(&positions[b as usize][axis]).then(a.cmp(&b))
     });
     let (low, high) = vertices.split_at_mut(middle);
-    split(positions, low, emit);
-    split(positions, high, emit);
+    split(positions, low, most, emit);
+    split(positions, high, most, emit);
 }
 
 struct Measured {
@@ -285,6 +286,7 @@ fn measure(pack: &GnmPack, group: &VertexCluster, used_joints: &[u32], box_from_
     let mut weight_sums = [f64::INFINITY, f64::NEG_INFINITY];
     let mut eyes = [EyeHold::default(); 2];
     let mut intervals = vec![Box3::of_point(DVec3::ZERO); pack.coefficient_count()];
+    let (format, basis) = (pack.basis_format(), pack.basis_bytes());
     let mut entries = Vec::new();
     for (i, v) in group.vertices.iter().map(|&v| v as usize).enumerate() {
         let sum: f64 = pack.influences().row(v).iter().map(|lane| f64::from(lane.weight)).sum();
@@ -297,7 +299,7 @@ fn measure(pack: &GnmPack, group: &VertexCluster, used_joints: &[u32], box_from_
             hold.lever = hold.lever.max(weight * lever);
         }
         let first = v * pack.coefficient_count();
-        pack.basis_format().decode(pack.basis_bytes(), first..first + pack.coefficient_count(), &mut entries);
+        format.decode(basis, first..first + pack.coefficient_count(), &mut entries);
         let linear = box_from_head.matrix3 * sum;
         for (interval, &entry) in intervals.iter_mut().zip(&entries) {
             let of_vertex = if entry == [0.0; 3] { DVec3::ZERO } else { linear * as_dvec3(entry) };
