@@ -6,7 +6,7 @@ use super::GpuContext;
 const MIN_BUFFER_BYTES: u64 = 16;
 
 /// A buffer of the given contents, padded to the least size that binds.
-pub(crate) fn filled_buffer(gpu: &GpuContext, label: &str, usage: wgpu::BufferUsages, contents: &[u8]) -> wgpu::Buffer {
+fn filled_buffer(gpu: &GpuContext, label: &str, usage: wgpu::BufferUsages, contents: &[u8]) -> wgpu::Buffer {
     let size = (contents.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT).max(MIN_BUFFER_BYTES);
     let usage = usage | wgpu::BufferUsages::COPY_DST;
     let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {

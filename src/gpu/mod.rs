@@ -8,7 +8,7 @@ pub mod normals;
 pub mod shaders;
 pub mod skinning;
 
-pub(crate) use buffers::{bind_group, bind_group_layout, filled_buffer, storage_buffer, uniform_buffer};
+pub(crate) use buffers::{bind_group, bind_group_layout, storage_buffer, uniform_buffer};
 
 /// The host's device and queue. They stay the host's: nothing here submits, polls or reads back.
 #[derive(Debug, Clone, Copy)]

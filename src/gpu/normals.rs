@@ -4,6 +4,7 @@ use super::{
     GpuContext, VERTEX_USAGES, bind_group, bind_group_layout, limits, shaders, storage_buffer, uniform_buffer,
 };
 use crate::error::LimitError;
+use crate::normals::Incidence;
 
 /// Invocations per workgroup of `normals.wgsl`.
 pub const WORKGROUP_SIZE: u32 = 64;
@@ -36,20 +37,32 @@ impl NormalsStage {
     /// Uploads the topology and compiles the stage.
     ///
     /// # Shapes
-    /// faces: (T, 3); row `v` of the incidence is `triangles[offsets[v]..offsets[v + 1]]`, offsets: (V + 1)
+    /// faces: (T, 3), incidence: of these faces
     #[must_use]
-    pub fn new(gpu: &GpuContext, faces: &[[u32; 3]], offsets: &[u32], triangles: &[u32]) -> NormalsStage {
+    pub fn new(gpu: &GpuContext, faces: &[[u32; 3]], incidence: &Incidence) -> NormalsStage {
         use wgpu::BufferBindingType::{Storage, Uniform};
         let (read, write) = (Storage { read_only: true }, Storage { read_only: false });
         let label = shaders::NORMALS.label();
         let layout = bind_group_layout(gpu.device, &label, &[read, read, read, write, Uniform]);
         NormalsStage {
             faces: storage_buffer(gpu, "rigeval.normals.faces", faces),
-            incidence: storage_buffer(gpu, "rigeval.normals.incidence", &[offsets, triangles].concat()),
+            incidence: storage_buffer(
+                gpu,
+                "rigeval.normals.incidence",
+                &[&*incidence.offsets, &incidence.triangles].concat(),
+            ),
             pipeline: shaders::NORMALS.pipeline(gpu.device, &[&layout], &[]),
             layout,
-            vertex_count: offsets.len() - 1,
+            vertex_count: incidence.offsets.len() - 1,
         }
+    }
+}
+
+impl NormalsStage {
+    /// Bytes on the device.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.faces.size() + self.incidence.size()
     }
 }
 

@@ -5,11 +5,15 @@
 /// The skinning definition that stands in front of every rig's stage.
 pub const LBS_COMMON: &str = include_str!("../../shaders/lbs_common.wgsl");
 
+/// Neutral, expression, gaze and seam of a GNM head, then skinning.
+pub const GNM_BLEND: ShaderStage =
+    ShaderStage { stem: "gnm_blend", parts: &[LBS_COMMON, include_str!("../../shaders/gnm_blend.wgsl")] };
+
 /// Vertex normals from posed positions.
 pub const NORMALS: ShaderStage = ShaderStage { stem: "normals", parts: &[include_str!("../../shaders/normals.wgsl")] };
 
 /// Every stage there is.
-pub const STAGES: [ShaderStage; 1] = [NORMALS];
+pub const STAGES: [ShaderStage; 2] = [GNM_BLEND, NORMALS];
 
 /// One compute stage: a stem and the texts it is put together from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use super::{GpuContext, bind_group, bind_group_layout, limits, storage_buffer, uniform_buffer};
 use crate::error::LimitError;
+use crate::lbs::Influences;
 use crate::math::Rows;
 
 /// The bind group that `lbs_common.wgsl` owns.
@@ -9,6 +10,9 @@ pub const GROUP: u32 = 1;
 
 /// How many storage buffers the group binds.
 pub const STORAGE_BUFFERS: u32 = 2;
+
+/// How many uniform buffers the group binds.
+pub const UNIFORM_BUFFERS: u32 = 1;
 
 /// The uniform of the group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -24,13 +28,9 @@ pub struct LbsParams {
     pub reserved: u32,
 }
 
-/// The words of an influence table as the shader reads it.
-///
-/// # Shapes
-/// offsets: (V + 1), entries: pairs of joint and weight bits
-#[must_use]
-pub fn influence_words(offsets: &[u32], entries: &[[u32; 2]]) -> Vec<u32> {
-    offsets.iter().chain(entries.as_flattened()).copied().collect()
+/// The words of an influence table as the shader reads it: V + 1 offsets, then joint and weight bits of every influence.
+fn influence_words(influences: &Influences) -> Vec<u32> {
+    [&influences.offsets, bytemuck::cast_slice(&influences.entries)].concat()
 }
 
 /// An influence table on the device; all backend objects of one model share it.
@@ -44,14 +44,20 @@ pub struct InfluenceTable {
 impl InfluenceTable {
     /// Uploads a table in the order of the stage's vertices.
     #[must_use]
-    pub fn new(gpu: &GpuContext, offsets: &[u32], entries: &[[u32; 2]]) -> InfluenceTable {
+    pub fn new(gpu: &GpuContext, influences: &Influences) -> InfluenceTable {
         use wgpu::BufferBindingType::{Storage, Uniform};
         let read = Storage { read_only: true };
         InfluenceTable {
-            buffer: storage_buffer(gpu, "rigeval.lbs_common.influences", &influence_words(offsets, entries)),
+            buffer: storage_buffer(gpu, "rigeval.lbs_common.influences", &influence_words(influences)),
             layout: bind_group_layout(gpu.device, "rigeval.lbs_common", &[read, read, Uniform]),
-            vertex_count: (offsets.len() - 1) as u32,
+            vertex_count: influences.vertex_count() as u32,
         }
+    }
+
+    /// Bytes on the device.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.buffer.size()
     }
 
     /// The layout of the group, for pipelines.
@@ -88,13 +94,19 @@ impl SkinRows {
         SkinRows { buffer, group, joint_count: rest.len() }
     }
 
-    /// Replaces the rows of one instance.
+    /// Replaces the rows of neighbouring instances, from `first` on.
     ///
     /// # Shapes
-    /// rows: (J)
-    pub fn write(&self, queue: &wgpu::Queue, instance: usize, rows: &[Rows]) {
-        let offset = instance as u64 * bytes_per_instance(self.joint_count);
+    /// rows: (n, J)
+    pub fn write(&self, queue: &wgpu::Queue, first: usize, rows: &[Rows]) {
+        let offset = first as u64 * bytes_per_instance(self.joint_count);
         queue.write_buffer(&self.buffer, offset, bytemuck::cast_slice(rows));
+    }
+
+    /// Bytes on the device.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.buffer.size()
     }
 
     /// The group to bind at [`GROUP`].

@@ -34,27 +34,8 @@ pub fn fill_unwritten(gpu: &Headless, buffer: &wgpu::Buffer) {
     gpu.queue().write_buffer(buffer, 0, bytemuck::cast_slice(&words));
 }
 
-/// Numbers between -1 and 1 that are the same on every machine and run.
-pub struct Noise(u64);
-
-impl Noise {
-    pub fn new(seed: u64) -> Noise {
-        Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub fn next(&mut self) -> f32 {
-        // xorshift64*: good enough to move vertices about.
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 40) as f32 / (1 << 23) as f32 - 1.0
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        ((self.next() * 0.5 + 0.5) * n as f32) as usize % n
-    }
-
-    pub fn point(&mut self, scale: f32) -> [f32; 3] {
-        [self.next() * scale, self.next() * scale, self.next() * scale]
-    }
+/// Vertices from the floats of a position or normal buffer.
+pub fn vertices(gpu: &Headless, buffer: &wgpu::Buffer) -> Vec<[f32; 3]> {
+    let floats = gpu.read_f32(buffer).unwrap_or_else(|e| panic!("{e}"));
+    floats.as_chunks().0.to_vec()
 }

@@ -264,6 +264,21 @@ fn pack_look_that_is_missing_or_wrong_is_grey() {
 }
 
 #[test]
+fn pack_with_mouth_groups_of_any_name_is_built() {
+    let mut parts = parts(8);
+    let mouth = parts.mouth.as_mut().unwrap();
+    let group = |name: &str| MouthGroup { name: name.into(), vertices: vec![7], look: None };
+    mouth.groups.extend(["teeth", "mouth_sock", "lips"].map(group));
+    mouth.faces.push([6, 0, 7]);
+    mouth.face_groups.push(3);
+    let pack = GnmPack::build(&parts).unwrap();
+    assert_eq!(pack.mouth(), parts.mouth.as_ref());
+    let blobs: Vec<_> = pack.file().blobs().map(|b| b.name.as_str()).collect();
+    assert_eq!(blobs[13..17], ["mouthTeeth", "mouthGroup1", "mouthBag", "mouthGroup3"]);
+    assert_eq!(pack.mesh().parts.last().unwrap().name, "lips");
+}
+
+#[test]
 fn pack_debug_text_is_short() {
     let parts = parts(4000);
     let pack = GnmPack::build(&parts).unwrap();

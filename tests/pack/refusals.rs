@@ -163,7 +163,7 @@ fn pack_with_one_wrong_table_entry_is_rejected() {
         ("too many", |r| r.set("buffers", json!(vec![0; 1025])), Unsupported, &["buffers", "1025"]),
         ("an entry that is no object", |r| r.set("buffers", json!([7])), Type, &["buffers[0]"]),
         (
-            "an entry without offset",
+            "an entry without name",
             |r| {
                 r.blob("faces").entry.remove("name");
             },
@@ -405,7 +405,7 @@ fn parts_that_disagree_are_rejected() {
             &["mouthFaceParts"],
         ),
         (
-            "two mouth groups of one name",
+            "17 mouth groups",
             |p| {
                 let m = p.mouth.as_mut().unwrap();
                 m.groups = vec![m.groups[0].clone(); 17];
