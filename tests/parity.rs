@@ -11,7 +11,7 @@ use rigeval::backend::RigBackend;
 use rigeval::gnm::cpu::gnm_blend;
 use rigeval::gnm::gpu::{GnmBackend, GnmDeviceModel, GnmOptions};
 use rigeval::gnm::pack::{BasisFormat, GnmPack};
-use rigeval::gnm::pose::{GnmPose, Stage, rest_positions};
+use rigeval::gnm::pose::{GnmPose, Stage};
 use rigeval::gpu::VERTEX_USAGES;
 use rigeval::gpu::headless::Headless;
 use rigeval::gpu::normals::{NormalsStage, VertexNormals};
@@ -347,7 +347,7 @@ fn whole_with_normals_and_previous_positions_equals_its_twins() {
         let mut backend = GnmBackend::new(&gpu.context(), &model, instances, options).expect("within limits");
         let mut poses = vec![GnmPose::new(&pack); instances];
         let mut numbers = Numbers::new(17);
-        let mut last: Vec<[f32; 3]> = rest_positions(&pack).repeat(instances);
+        let mut last: Vec<[f32; 3]> = pack.rest_positions().repeat(instances);
         for frame in 0..3 {
             for (instance, pose) in poses.iter_mut().enumerate() {
                 move_instance(&mut backend, pose, instance, &mut numbers, false);

@@ -7,7 +7,8 @@ mod tiles;
 pub use model::{GnmDeviceModel, GnmParams, WORKGROUP_BYTES, WORKGROUP_SIZE};
 pub use plan::GnmSizes;
 
-use super::pose::{GnmPose, Stage, check_controls, rest_positions};
+use super::bounds::GnmBounds;
+use super::pose::{GnmPose, Stage, check_controls};
 use crate::backend::{RigBackend, VertexView};
 use crate::error::{BackendError, ControlError};
 use crate::gpu::normals::{VertexNormals, instanced_vertices};
@@ -59,6 +60,7 @@ pub struct GnmCounters {
 pub struct GnmBackend {
     model: Arc<GnmDeviceModel>,
     info: RigInfo,
+    bounds: Arc<GnmBounds>,
     options: GnmOptions,
     poses: Vec<GnmPose>,
     tiles: Tiles,
@@ -99,7 +101,7 @@ impl GnmBackend {
 
         let rest_pose = GnmPose::new(pack);
         let rest = match options.stage {
-            Stage::Pose => rest_positions(pack),
+            Stage::Pose => pack.rest_positions(),
             Stage::Forward => pack.neutral().to_vec(),
         };
         let buffer_count = 1 + usize::from(options.previous_positions);
@@ -122,6 +124,7 @@ impl GnmBackend {
         };
         Ok(GnmBackend {
             info: info(model, instances, options.stage),
+            bounds: Arc::clone(model.bounds(options.stage)),
             groups: positions.iter().map(group).collect(),
             pipeline: model.pipeline(gpu.device, shape.tile_size, options.stage).clone(),
             skin_rows: SkinRows::new(gpu, &model.influences, poses[0].skin_rows(), instances),
@@ -294,7 +297,7 @@ impl RigBackend for GnmBackend {
 
     fn bounds(&self, instance: usize) -> Aabb {
         self.check_instance(instance);
-        self.model.bounds.bounds(&self.poses[instance])
+        self.bounds.bounds(&self.poses[instance])
     }
 }
 

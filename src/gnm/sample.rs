@@ -13,7 +13,7 @@ pub struct SampleOptions {
     pub correctives: bool,
 }
 
-/// The regions of the expression basis, in order: the prefix of their names, the number of the first name, and how many there are.
+/// The regions of the expression basis, in order: the prefix of their names, and how many there are.
 const EXPRESSION_REGIONS: [(&str, usize); 6] = [
     ("left_eye_region", EYE),
     ("right_eye_region", EYE),

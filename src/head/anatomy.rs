@@ -102,14 +102,14 @@ impl Detail {
                 tongue: [15, 9, 4],
             },
             HeadSize::Small => Detail {
-                front: 18,
-                side: 11,
-                rows: 21,
+                front: 22,
+                side: 9,
+                rows: 20,
                 eye_opening: Some(Patch { columns: 4, rows: 2, depth: 2 }),
                 mouth_opening: Some(Patch { columns: 6, rows: 2, depth: 3 }),
                 shell: 4,
                 bowl: 6,
-                teeth: [14, 2, 1],
+                teeth: [12, 2, 1],
                 tongue: [6, 3, 2],
             },
             HeadSize::Tiny => Detail {

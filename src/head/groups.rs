@@ -1,11 +1,12 @@
 //! The named vertex groups of Google's head.
 
 use super::anatomy::{IRIS_ANGLE, MOUTH_Y, PUPIL_ANGLE, mouth_line};
+use super::curve::smooth01;
 use super::{Component, Head, Side, Tissue};
 use glam::DVec3;
 
 /// Half the width of the lips as they are painted.
-const LIPS_HALF_WIDTH: f64 = 0.0275;
+const LIPS_HALF_WIDTH: f64 = 0.0262;
 
 /// Rectangles of the face that exist on both sides: name, distance from the midline from and to, height from and to.
 const PAIRED_REGIONS: [(&str, [f64; 2], [f64; 2]); 7] = [
@@ -29,7 +30,7 @@ const MIDDLE_REGIONS: [(&str, [f64; 2], [f64; 2]); 6] = [
 ];
 
 impl Head {
-    /// The vertex groups: each name with 1 for the vertices in it and 0 for the others.
+    /// The vertex groups: each name with how far each vertex belongs to it, 0..1.
     ///
     /// # Shapes     46 groups of (V)
     #[must_use]
@@ -72,24 +73,29 @@ impl Head {
     /// Groups drawn on the outside of the head.
     fn surface_groups(&self) -> Vec<(String, Vec<f32>)> {
         let outer = |vertex: usize| self.is_outer_skin(vertex);
-        let arc = |p: DVec3| (1.0 - (p.x / LIPS_HALF_WIDTH).powi(2)).max(0.0).sqrt();
         vec![
             self.group("left", |_, p| p.x > 1e-6),
             self.group("right", |_, p| p.x < -1e-6),
             self.group("ears", |v, p| {
                 outer(v) && p.x.abs() > 0.0760 && (p.y - 0.257).abs() < 0.040 && (-0.035..0.022).contains(&p.z)
             }),
-            self.group("upper_lip", |v, p| {
-                let line = mouth_line(p.x);
-                outer(v) && p.z > 0.06 && p.y >= line && p.y < line + 0.0088 * arc(p)
-            }),
-            self.group("lower_lip", |v, p| {
-                let line = mouth_line(p.x);
-                outer(v) && p.z > 0.06 && p.y < line && p.y > line - 0.0105 * arc(p)
-            }),
+            self.lip("upper_lip", false, 0.0075),
+            self.lip("lower_lip", true, 0.0090),
             self.group("hockey_mask", |v, p| outer(v) && p.z > 0.045 && (0.165..0.335).contains(&p.y)),
             self.group("neck", |v, p| outer(v) && p.y < 0.150),
         ]
+    }
+
+    /// A lip's red, as high as `height_m` at the midline; its border is soft, because the sheet's quads are larger than it is sharp.
+    fn lip(&self, name: &str, lower: bool, height_m: f64) -> (String, Vec<f32>) {
+        const SOFTNESS_M: f64 = 0.004;
+        let redness = |vertex: usize, p: DVec3| {
+            let is_lip = self.tissues[vertex] == Tissue::Skin && p.z > 0.06 && Head::is_below_mouth(p) == lower;
+            let arc = (1.0 - (p.x / LIPS_HALF_WIDTH).powi(2)).max(0.0).sqrt();
+            let inside = height_m * arc - (p.y - mouth_line(p.x)).abs();
+            if is_lip && arc > 0.0 { smooth01(0.5 + inside / SOFTNESS_M) as f32 } else { 0.0 }
+        };
+        (name.to_owned(), self.per_vertex(redness))
     }
 
     /// What each region of the expression basis may move.

@@ -45,11 +45,15 @@ impl Sheet {
         let Patch { columns, rows, .. } = opening.patch;
         let (row, column) = first_corner(opening);
         // Beyond this many rows the sheet is held.
-        let reach = (self.row_heights.len() / 9).max(3);
+        let reach = (self.row_heights.len() / 9).max(2);
         let top = self.row_heights.len() - 1;
         let (low, high) = (row.saturating_sub(reach), (row + rows + reach).min(top));
-        let width = columns + 2 * reach + 1;
         let height = high - low + 1;
+        // The midline is held too, so that what is cut on one side does not move the other.
+        let middle = self.front / 2;
+        let to_middle = if column > middle { column - middle } else { middle.saturating_sub(column + columns) };
+        let reach = if to_middle > 0 { reach.min(to_middle - 1) } else { reach };
+        let width = columns + 2 * reach + 1;
         let start = self.columns + column - reach;
 
         // One held cell all around, so that every moving cell has four neighbours.

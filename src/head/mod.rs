@@ -270,3 +270,6 @@ fn halves<C: Copy>(quads: &[[C; 4]]) -> Vec<[C; 3]> {
     let second = quads.iter().map(|q| [q[2], q[3], q[0]]);
     first.chain(second).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -76,7 +76,7 @@ impl Head {
             Motion::LipsPart => self.lips_part(),
             Motion::JawSwing => self.jaw_swing(),
             Motion::TongueDrop => self.tongue_drop(),
-            Motion::TongueOut => self.tongue_tip().iter().map(|tip| *tip * dvec3(0.0, -0.25, 1.0)).collect(),
+            Motion::TongueOut => self.tongue_tip().iter().map(|tip| *tip * dvec3(0.0, 0.35, 1.0)).collect(),
             Motion::TongueUp => self.tongue_tip().iter().map(|tip| *tip * DVec3::Y).collect(),
             Motion::PupilsWiden => self.pupils_widen(),
         };

@@ -10,8 +10,8 @@ use super::sheet::Sheet;
 use super::{Side, Tissue};
 use glam::{DVec3, dvec3};
 
-/// How far apart the closed lips stay, each from the line where they meet.
-const LIP_GAP: f64 = 0.00002;
+/// How far each closed lip stays from the line where they meet: too little to see through, enough to tell upper from lower.
+const LIP_GAP: f64 = 0.000002;
 
 impl Sheet {
     /// Cuts the openings that this detail has.
@@ -54,7 +54,7 @@ fn eye_rim(across: f64, up: f64) -> DVec3 {
     let (upper, lower) = lid_margins(across);
     let x = LID_HALF_WIDTH * across;
     let y = match across.abs() >= 1.0 {
-        true => upper + 0.0003 * up,
+        true => upper + 0.00002 * up,
         false if up > 0.0 => upper,
         false => lower,
     };

@@ -112,7 +112,7 @@ pub(super) fn teeth(counts: [usize; 3], upper: bool) -> (Organ, Vec<bool>) {
     const HALF_HEIGHT: f64 = 0.0062;
     const HALF_THICKNESS: f64 = 0.0036;
     let half_arch = 86.0_f64.to_radians();
-    let (half_width, depth, back_z) = if upper { (0.0235, 0.0300, 0.0850) } else { (0.0220, 0.0285, 0.0840) };
+    let (half_width, depth, back_z) = if upper { (0.0235, 0.0300, 0.0825) } else { (0.0220, 0.0285, 0.0815) };
     let gumward = if upper { 1.0 } else { -1.0 };
     let mut arch = cube(counts);
     let mut gums = vec![];
@@ -137,7 +137,7 @@ pub(super) fn tongue(counts: [usize; 3]) -> Organ {
     for p in &mut tongue.positions {
         let s = onto_sphere(*p);
         let arched = 0.0030 * (1.0 - s.z * s.z) - 0.0012 * s.x.abs();
-        *p = dvec3(0.0165 * s.x, MOUTH_Y - 0.0085 + 0.0058 * s.y + arched, 0.0840 + 0.0235 * s.z);
+        *p = dvec3(0.0165 * s.x, MOUTH_Y - 0.0085 + 0.0058 * s.y + arched, 0.0820 + 0.0235 * s.z);
     }
     tongue
 }

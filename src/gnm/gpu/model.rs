@@ -54,7 +54,6 @@ pub struct GnmParams {
 pub struct GnmDeviceModel {
     pub(super) pack: Arc<GnmPack>,
     pub(super) mesh: RigMesh,
-    pub(super) bounds: GnmBounds,
     pub(super) sizes: GnmSizes,
     pub(super) slots: wgpu::Buffer,
     pub(super) basis: wgpu::Buffer,
@@ -63,6 +62,7 @@ pub struct GnmDeviceModel {
     pub(super) layout: wgpu::BindGroupLayout,
     pub(super) block_count: u32,
     pipelines: [OnceLock<wgpu::ComputePipeline>; 2 * TILE_SIZES.len()],
+    bounds: [OnceLock<Arc<GnmBounds>>; 2],
     normals: OnceLock<NormalsStage>,
 }
 
@@ -80,7 +80,6 @@ impl GnmDeviceModel {
         let vertices = &layout.order[..pack.vertex_count()];
         Ok(GnmDeviceModel {
             mesh: pack.mesh(),
-            bounds: GnmBounds::new(&pack),
             sizes,
             slots: storage_buffer(gpu, "rigeval.gnm_blend.slots", &slot_words(&pack, &layout.order)),
             basis: storage_buffer(gpu, "rigeval.gnm_blend.basis", &layout.basis),
@@ -89,6 +88,7 @@ impl GnmDeviceModel {
             layout: bind_group_layout(gpu.device, "rigeval.gnm_blend", &[read, read, read, read, write, Uniform]),
             block_count: layout.block_count as u32,
             pipelines: Default::default(),
+            bounds: Default::default(),
             normals: OnceLock::new(),
             pack,
         })
@@ -122,6 +122,11 @@ impl GnmDeviceModel {
             let constants = [("tile_size", tile_size as f64), ("basis_is_i8", f64::from(is_i8)), ("pose", pose as f64)];
             shaders::GNM_BLEND.pipeline(device, &[&self.layout, self.influences.layout()], &constants)
         })
+    }
+
+    /// The bounds of one stage, measured at their first use.
+    pub(super) fn bounds(&self, stage: Stage) -> &Arc<GnmBounds> {
+        self.bounds[usize::from(stage == Stage::Pose)].get_or_init(|| Arc::new(GnmBounds::of_stage(&self.pack, stage)))
     }
 
     /// The normals stage, where a backend object has asked for it.
