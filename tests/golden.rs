@@ -35,7 +35,9 @@ fn full_pack_shared_frames_match() {
         eprintln!("SKIP full_pack_shared_frames_match: no folder {folder}; the e64 and light packs cover the formula");
         return;
     }
-    ["full", "light", "e64"].map(|pack| check(folder, pack));
+    for pack in ["full", "light", "e64"] {
+        check(folder, pack);
+    }
 }
 
 fn committed() -> String {

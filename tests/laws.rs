@@ -6,7 +6,7 @@ use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3};
 use half::f16;
 use rigeval::gnm::cpu::gnm_blend;
 use rigeval::gnm::pack::{BasisFormat, GnmPack, PackJoint};
-use rigeval::gnm::pose::{GnmPose, Stage, rest_positions};
+use rigeval::gnm::pose::{GnmPose, Stage};
 use rigeval::info::JointId;
 use synthetic::{EYES, Numbers, SMALL_REGIONS};
 
@@ -51,10 +51,10 @@ fn controls_zero_give_rest() {
     let pack = pack();
     let pose = posed(&pack, &[0.0; E + 4]);
     assert_eq!(gnm_blend(&pack, &pose, Stage::Forward), pack.neutral());
-    assert_eq!(gnm_blend(&pack, &pose, Stage::Pose), rest_positions(&pack));
+    assert_eq!(gnm_blend(&pack, &pose, Stage::Pose), pack.rest_positions());
     let seam = pack.seam().expect("the pack has a seam");
     let bound = |v: usize| pack.bind_transform().transform_point3(as_dvec3(pack.neutral()[v]) + as_dvec3(seam[v]));
-    assert_near(&rest_positions(&pack), bound, ROUNDING_M);
+    assert_near(&pack.rest_positions(), bound, ROUNDING_M);
 }
 
 #[test]

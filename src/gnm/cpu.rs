@@ -1,6 +1,6 @@
 //! The CPU reference: twin of gnm_blend.wgsl.
 
-use super::pack::GnmPack;
+use super::pack::{BasisFormat, GnmPack};
 use super::pose::{GnmPose, Stage};
 use crate::lbs;
 use glam::{DVec3, Vec3};
@@ -19,13 +19,13 @@ use std::ops::Range;
 /// f64 throughout, from the f32 values that the shader reads; each coordinate is rounded to f32 once.
 #[must_use]
 pub fn gnm_blend(pack: &GnmPack, pose: &GnmPose, stage: Stage) -> Vec<[f32; 3]> {
-    let runs = active_runs(pose.coefficients());
+    let deltas = Deltas::new(pack, pose);
     let [left, right] = eyes(pack, pose);
     (0..pack.vertex_count())
         .into_par_iter()
         .with_min_len(64)
         .map_init(Vec::new, |entries, vertex| {
-            let mut p = as_dvec3(pack.neutral()[vertex]) + delta(pack, pose.coefficients(), &runs, vertex, entries);
+            let mut p = as_dvec3(pack.neutral()[vertex]) + deltas.sum(vertex, entries);
             p = left.turn(vertex, p);
             p = right.turn(vertex, p);
             if stage == Stage::Pose {
@@ -37,35 +37,40 @@ pub fn gnm_blend(pack: &GnmPack, pose: &GnmPose, stage: Stage) -> Vec<[f32; 3]> 
         .collect()
 }
 
-/// Neighbouring coefficients that are not zero, as ranges: a range of them is contiguous in every vertex's basis row.
-fn active_runs(coefficients: &[f32]) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for (c, _) in coefficients.iter().enumerate().filter(|(_, value)| **value != 0.0) {
-        match runs.last_mut() {
-            Some(run) if run.end == c => run.end = c + 1,
-            _ => runs.push(c..c + 1),
-        }
-    }
-    runs
+/// The expression part of one instance.
+struct Deltas<'a> {
+    format: BasisFormat,
+    basis: &'a [u8],
+    coefficients: &'a [f32],
+    /// The coefficients that are not zero; a range of them is contiguous in every vertex's basis row.
+    active: Vec<Range<usize>>,
 }
 
-/// The sum of one vertex's basis entries times their coefficients; `entries` is scratch memory.
-fn delta(
-    pack: &GnmPack,
-    coefficients: &[f32],
-    runs: &[Range<usize>],
-    vertex: usize,
-    entries: &mut Vec<[f32; 3]>,
-) -> DVec3 {
-    let first = vertex * coefficients.len();
-    let mut sum = DVec3::ZERO;
-    for run in runs {
-        pack.basis_format().decode(pack.basis_bytes(), first + run.start..first + run.end, entries);
-        for (&entry, &coefficient) in entries.iter().zip(&coefficients[run.clone()]) {
-            sum += f64::from(coefficient) * as_dvec3(entry);
+impl Deltas<'_> {
+    fn new<'a>(pack: &'a GnmPack, pose: &'a GnmPose) -> Deltas<'a> {
+        let mut active: Vec<Range<usize>> = Vec::new();
+        for (c, _) in pose.coefficients().iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            match active.last_mut() {
+                Some(range) if range.end == c => range.end = c + 1,
+                _ => active.push(c..c + 1),
+            }
         }
+        let (format, basis) = (pack.basis_format(), pack.basis_bytes());
+        Deltas { format, basis, coefficients: pose.coefficients(), active }
     }
-    sum
+
+    /// The sum of one vertex's basis entries times their coefficients; `entries` is scratch memory.
+    fn sum(&self, vertex: usize, entries: &mut Vec<[f32; 3]>) -> DVec3 {
+        let first = vertex * self.coefficients.len();
+        let mut sum = DVec3::ZERO;
+        for range in &self.active {
+            self.format.decode(self.basis, first + range.start..first + range.end, entries);
+            for (&entry, &coefficient) in entries.iter().zip(&self.coefficients[range.clone()]) {
+                sum += f64::from(coefficient) * as_dvec3(entry);
+            }
+        }
+        sum
+    }
 }
 
 /// One eye of one instance, as the stage reads it.

@@ -134,7 +134,7 @@ impl BasisFormat {
         match self {
             BasisFormat::F16 => {
                 // The blob may begin at any byte, so halves are put together before the vectorised conversion.
-                let mut halves = [f16::ZERO; 192];
+                let mut halves = [f16::ZERO; 96];
                 for (out, bytes) in components.chunks_mut(halves.len()).zip(bytes.chunks(2 * halves.len())) {
                     let halves = &mut halves[..out.len()];
                     for (half, pair) in halves.iter_mut().zip(bytes.chunks_exact(2)) {

@@ -3,10 +3,9 @@
 use super::pack::GnmPack;
 use crate::error::ControlError;
 use crate::info::JointId;
-use crate::lbs;
 use crate::math::Rows;
 use crate::skeleton::{JointInput, JointOverride};
-use glam::{Affine3A, DQuat, DVec3, Vec3};
+use glam::{Affine3A, DQuat};
 
 /// How far `gnm_blend` goes, on either device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -131,20 +130,6 @@ pub fn check_controls(controls: &[f32], expected: usize) -> Result<(), ControlEr
 fn gaze_rotation(pitch: f32, yaw: f32) -> [f32; 4] {
     let q = DQuat::from_rotation_x(f64::from(pitch)) * DQuat::from_rotation_y(f64::from(yaw));
     q.as_quat().to_array()
-}
-
-/// The vertices of the rest pose in output space: what `gnm_blend` gives for a new [`GnmPose`], bit for bit.
-///
-/// # Shapes
-/// result: (V, 3)
-#[must_use]
-pub fn rest_positions(pack: &GnmPack) -> Vec<[f32; 3]> {
-    let rows = skin_rows(pack, &JointInput::default());
-    let rest = |(v, neutral): (usize, &[f32; 3])| {
-        let seam = pack.seam().map_or(DVec3::ZERO, |seam| Vec3::from(seam[v]).as_dvec3());
-        lbs::lbs_skin(pack.influences().row(v), &rows, Vec3::from(*neutral).as_dvec3() + seam).as_vec3().to_array()
-    };
-    pack.neutral().iter().enumerate().map(rest).collect()
 }
 
 fn skin_rows(pack: &GnmPack, joints: &JointInput) -> Vec<Rows> {
