@@ -2,9 +2,11 @@
 #![cfg(feature = "cli")]
 
 use rigeval::gnm::cpu::gnm_blend;
+use rigeval::gnm::gnmw::{Gnmw, GnmwBasis, GnmwRig};
+use rigeval::gnm::model::GnmModel;
 use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::{GnmPose, Stage};
-use rigeval::npy;
+use rigeval::npy::{self, NpzWriter, Packing};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,8 +84,37 @@ fn folder() -> TempDir {
     write("zero.json", br#"{"head": [0, 0, 0, 0]}"#);
     write("twice.json", br#"{"head": [1, 0, 0, 0], "head": [1, 0, 0, 0]}"#);
     write("short.json", br#"{"head": [[1, 0, 0, 0]]}"#);
+    write("baked.npz", &baked_head());
+    write("body.aosrig.npz", &body());
+    let attachment = "[[1, 0, 0, 0], [0, 1, 0, 0.25], [0, 0, 1, 0], [0, 0, 0, 1]]";
+    let joints =
+        r#"[{"name": "root", "parent": null}, {"name": "hand", "parent": "root"}, {"name": "head", "parent": "root"}]"#;
+    let rig = format!(r#"{{"joints": {joints}, "head": {{"attachment": {{"local_to_head": {attachment}}}}}}}"#);
+    write("body.aosrig.json", rig.as_bytes());
     fs::create_dir(dir.path().join("sub")).unwrap();
     dir
+}
+
+/// One triangle as another tool bakes it: 64 coefficients that each move it by a millimetre along +X.
+fn baked_head() -> Vec<u8> {
+    let mut npz = NpzWriter::new(Packing::Stored);
+    npz.add_f32("neutral", &[3, 3], &[0.0, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.1, 0.0]);
+    npz.add_f32("basis", &[64, 3, 3], &[0.001, 0.0, 0.0].repeat(64 * 3));
+    npz.add_i32("faces", &[1, 3], &[0, 1, 2]);
+    npz.add_text("eye_names", &[2], &["left_eye", "right_eye"]);
+    npz.add_f32("eye_positions", &[2, 3], &[0.03, 0.0, 0.0, -0.03, 0.0, 0.0]);
+    npz.add_f32("eye_weights", &[2, 3], &[0.0; 6]);
+    npz.add_i32("skin_index", &[3, 4], &[2, 0, 0, 0].repeat(3));
+    npz.add_f32("skin_weight", &[3, 4], &[1.0, 0.0, 0.0, 0.0].repeat(3));
+    npz.finish()
+}
+
+/// The worlds of a body whose head joint stands one and a half metres above its root.
+fn body() -> Vec<u8> {
+    let at = |y: f32| [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, y, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+    let mut npz = NpzWriter::new(Packing::Stored);
+    npz.add_f32("bind_world", &[3, 4, 4], &[at(0.0), at(1.0), at(1.5)].concat());
+    npz.finish()
 }
 
 #[test]
@@ -140,6 +171,11 @@ fn bad_usage_and_bad_input_give_one_line_and_exit_2() {
             "expected 3 frames as in expression, or 1, got 2",
         ),
         ("bake gnm MODEL --identity c.npy -o head.aosrig", "identity"),
+        ("bake gnm MODEL --body body -o head.aosrig", "--body belongs to a baked head"),
+        ("bake gnm baked.npz -o head.aosrig", "give --body STEM"),
+        ("bake gnm baked.npz --body none -o head.aosrig", "none.aosrig.json"),
+        ("bake gnm baked.npz --body body --identity c.npy -o head.aosrig", "leave --identity out"),
+        ("eval baked.npz --controls c.npy -o v.npy", "bake it first"),
         ("bake gnm MODEL --keep 0 -o head.aosrig", "keep"),
         // frames
         ("check rig.aosrig --frames none", "folder with frames.json"),
@@ -410,6 +446,95 @@ fn bake_reports_its_quantisation_error_and_repeats_itself() {
     succeed(dir.path(), &format!("bake gnm {MODEL} --keep 64 --lean -o reduced.aosrig"));
     let info = json_of(dir.path(), "info reduced.aosrig --json");
     assert_eq!((&info["controls"], &info["triangles"]), (&Value::from(68), &Value::from(0)));
+}
+
+/// The tiny model as the web containers hold it: int8 rows.
+fn gnmw(with_rig: bool) -> Gnmw {
+    let model = GnmModel::read(&fs::read(MODEL).unwrap()).unwrap();
+    let width = model.vertex_count() * 3;
+    let quantised = |basis: &[f32]| {
+        let scale = |row: &[f32]| row.iter().fold(0.0f32, |m, x| m.max(x.abs())).max(1e-9) / 127.0;
+        let scales: Vec<f32> = basis.chunks_exact(width).map(scale).collect();
+        let values = basis.chunks_exact(width).zip(&scales);
+        GnmwBasis {
+            values: values.flat_map(|(row, s)| row.iter().map(move |x| (x / s).round() as i8)).collect(),
+            scales,
+        }
+    };
+    let rig = GnmwRig {
+        quads: model.quads.clone(),
+        joints: model.template_joints.clone(),
+        joint_parents: model.joint_parents.clone(),
+        skinning_weights: model.skinning_weights.clone(),
+        joint_identity_basis: model.joint_identity_basis.clone(),
+        pose_correctives: None,
+        labels: Default::default(),
+        surface: None,
+        landmarks: Vec::new(),
+    };
+    let meta = serde_json::json!({
+        "num_vertices": model.vertex_count(),
+        "numVertices": model.vertex_count(),
+        "numJoints": model.joint_count(),
+        "identityDim": model.identity_count(),
+        "expressionDim": model.expression_count(),
+        "identityNames": model.identity_names,
+        "expressionNames": model.expression_names,
+        "jointNames": model.joint_names,
+    });
+    Gnmw {
+        meta: meta.as_object().unwrap().clone(),
+        vertices: model.template.clone(),
+        triangles: model.triangles.clone(),
+        identity: quantised(&model.identity_basis),
+        expression: quantised(&model.expression_basis),
+        rig: with_rig.then_some(rig),
+    }
+}
+
+#[test]
+fn web_containers_are_told_apart_and_the_one_with_joints_bakes() {
+    let dir = folder();
+    fs::write(dir.path().join("official.bin"), gnmw(false).write()).unwrap();
+    fs::write(dir.path().join("xr.bin"), gnmw(true).write()).unwrap();
+    assert_eq!(json_of(dir.path(), "info official.bin --json")["dialect"], Value::from("official"));
+    let xr = json_of(dir.path(), "info xr.bin --json");
+    assert_eq!((&xr["dialect"], &xr["joints"]), (&Value::from("xrblocks"), &Value::from(4)));
+    let refused = rigeval(dir.path(), "bake gnm official.bin -o head.aosrig");
+    assert!(refused.code == 2 && refused.stderr.contains("joints and skinning weights"), "{}", refused.stderr);
+    let refused = rigeval(dir.path(), "eval xr.bin --controls c.npy -o v.npy");
+    assert!(refused.code == 2 && refused.stderr.contains("bake it first"), "{}", refused.stderr);
+
+    succeed(dir.path(), "bake gnm xr.bin -o xr.aosrig");
+    let vertices = |rig: &str| {
+        succeed(dir.path(), &format!("eval {rig} --controls c.npy --device cpu -o v.npy"));
+        npy::read(&fs::read(dir.path().join("v.npy")).unwrap()).unwrap().into_f32().unwrap()
+    };
+    let (from_web, from_npz) = (vertices("xr.aosrig"), vertices("rig.aosrig"));
+    let worst = from_web.iter().zip(&from_npz).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    // 383 int8 rows at controls of up to a third: 1.2e-5 m on this head.
+    assert!(worst > 0.0 && worst < 5e-5, "off by {worst}");
+}
+
+#[test]
+fn baked_head_is_packed_with_its_body_and_stands_on_it() {
+    let dir = folder();
+    let arrays = json_of(dir.path(), "info baked.npz --json")["arrays"].clone();
+    assert_eq!(arrays["basis"], serde_json::json!({"dtype": "<f4", "shape": [64, 3, 3]}));
+    succeed(dir.path(), "bake gnm baked.npz --body body -o head.aosrig");
+    let info = json_of(dir.path(), "info head.aosrig --json");
+    let joints = serde_json::json!([{"name": "root", "parent": null}, {"name": "head", "parent": "root"}]);
+    assert_eq!((&info["controls"], &info["joints"]), (&Value::from(68), &joints));
+    let mut controls = [0.0; 68];
+    controls[5] = 2.0;
+    fs::write(dir.path().join("one.npy"), npy::write_f32(&[1, 68], &controls)).unwrap();
+    succeed(dir.path(), "eval head.aosrig --controls one.npy --device cpu -o v.npy");
+    let vertices = npy::read(&fs::read(dir.path().join("v.npy")).unwrap()).unwrap().into_f32().unwrap();
+    // Neutral, two millimetres of the coefficient, then the attachment and the head joint of the body.
+    let expected = [0.002, 1.75, 0.0, 0.102, 1.75, 0.0, 0.002, 1.85, 0.0];
+    for (got, want) in vertices.iter().zip(expected) {
+        assert!((got - want).abs() < 1e-6, "{vertices:?}");
+    }
 }
 
 #[test]

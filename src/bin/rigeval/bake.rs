@@ -10,6 +10,7 @@ use clap::{Subcommand, ValueEnum};
 use rigeval::error::{LoadError, LoadErrorKind};
 use rigeval::frames::sha256_hex;
 use rigeval::gnm::bake::{self as gnm_bake, BakeOptions};
+use rigeval::gnm::gnmw;
 use rigeval::gnm::model::GnmModel;
 use rigeval::gnm::pack::{BasisFormat, GnmPack};
 use serde::Serialize;
@@ -117,6 +118,7 @@ fn bake_gnm(args: &GnmArgs) -> Result<GnmPack, Failure> {
         FileKind::Pack => return Err(Failure::new(format!("{shown}: that is a baked pack already"))),
         FileKind::BakedHead => return bake_with_body(&bytes, args, &options),
         FileKind::Model => GnmModel::read(&bytes),
+        FileKind::Gnmw => gnmw::read(&bytes).and_then(gnmw::Gnmw::into_model),
     };
     let model = model.map_err(|e| e.in_file(&shown))?;
     let identity = args.identity.as_deref().map(|path| read_identity(path, &model)).transpose()?.unwrap_or_default();

@@ -6,6 +6,7 @@ use crate::report::{grouped, report, size};
 use crate::rig::{self, FileKind};
 use rigeval::files::Files;
 use rigeval::frames::{self, Frames};
+use rigeval::gnm::gnmw;
 use rigeval::gnm::model::GnmModel;
 use rigeval::gnm::pack::GnmPack;
 use rigeval::math::Aabb;
@@ -67,6 +68,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
             FileKind::Pack => of_pack(&args.file, bytes).map_err(named)?,
             FileKind::Model => of_model(&args.file, &bytes).map_err(named)?,
             FileKind::BakedHead => of_baked_head(&args.file, &bytes).map_err(named)?,
+            FileKind::Gnmw => of_gnmw(&args.file, &bytes).map_err(named)?,
         }
     };
     report(args.json, &facts.values, &facts.lines.join("\n"));
@@ -141,6 +143,33 @@ fn of_baked_head(path: &Path, bytes: &[u8]) -> Read {
         arrays.insert(name.to_string(), json!({"dtype": header.descr(), "shape": header.shape()}));
     }
     facts.values.insert("arrays".into(), Value::Object(arrays));
+    Ok(facts)
+}
+
+fn of_gnmw(path: &Path, bytes: &[u8]) -> Read {
+    let mut facts = Facts::new(path, "gnm", "GNMW web container (version 1)");
+    facts.bytes(bytes);
+    let file = gnmw::read(bytes)?;
+    let what = match file.kind() {
+        gnmw::GnmwKind::Official => "official: shapes only, no joints and no weights, so it cannot be baked",
+        gnmw::GnmwKind::XrBlocks => "xrblocks: with joints and weights, ready to be baked",
+    };
+    facts.add("dialect", json!(file.kind().name()), what);
+    facts.add("units", json!("m"), "m");
+    facts.count("vertices", file.vertices.len());
+    facts.count("triangles", file.triangles.len());
+    facts.count("identity", file.identity.scales.len());
+    facts.count("expression", file.expression.scales.len());
+    if let Some(rig) = &file.rig {
+        facts.count("joints", rig.joints.len());
+        let correctives = rig.pose_correctives.is_some();
+        facts.add(
+            "correctives",
+            json!(correctives),
+            if correctives { "yes: a baked pack leaves them out" } else { "none" },
+        );
+    }
+    facts.checks("all passed: sections, shapes, ranges");
     Ok(facts)
 }
 

@@ -17,6 +17,8 @@ pub enum FileKind {
     BakedHead,
     /// `.aosrig`: the runtime pack.
     Pack,
+    /// A GNMW web container.
+    Gnmw,
 }
 
 impl FileKind {
@@ -24,6 +26,9 @@ impl FileKind {
     pub fn of(bytes: &[u8]) -> Result<FileKind, LoadError> {
         if bytes.starts_with(b"AOSRIG01") {
             return Ok(FileKind::Pack);
+        }
+        if bytes.starts_with(b"GNMW") {
+            return Ok(FileKind::Gnmw);
         }
         if bytes.starts_with(b"PK") {
             let archive = Npz::open(bytes)?;
@@ -37,7 +42,7 @@ impl FileKind {
             [b'\x93', b'N', b'U', b'M', b'P', b'Y', ..] => "a bare .npy array".to_string(),
             _ => format!("bytes that begin with \"{}\"", bytes[..bytes.len().min(8)].escape_ascii()),
         };
-        let expected = "an .aosrig pack, a gnm_head .npz or a baked head .npz";
+        let expected = "an .aosrig pack, a gnm_head .npz, a baked head .npz or a GNMW container";
         Err(LoadError::new(LoadErrorKind::Format, "", expected, found))
     }
 }
@@ -61,7 +66,7 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Rig, Failure> {
     let rig = match FileKind::of(&bytes).map_err(|e| e.in_file(&shown))? {
         FileKind::Model => GnmModel::read(&bytes).map(|m| Rig::Model(Box::new(m))),
         FileKind::Pack => GnmPack::read(bytes).map(|p| Rig::Pack(Box::new(p))),
-        FileKind::BakedHead => {
+        FileKind::BakedHead | FileKind::Gnmw => {
             return Err(Failure::new(format!("{shown}: bake it first: rigeval bake gnm {shown} -o HEAD.aosrig")));
         }
     };
