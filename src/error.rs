@@ -175,3 +175,58 @@ pub struct LimitError {
     /// How much the device allows.
     pub available: u64,
 }
+
+/// Why a backend could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackendError {
+    /// The device is too small.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// No instance at all was asked for.
+    #[error("instances: expected at least 1, got 0")]
+    NoInstances,
+    /// Normals were asked for, of a rig that has no triangles to take them from.
+    #[error("normals: expected a rig with faces, got one without (a lean pack)")]
+    NoFaces,
+}
+
+/// Why the device of `gpu::headless` did not deliver.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// No adapter of the wanted sort exists.
+    #[error(
+        "GPU: expected {wanted} adapter, found none; install a driver (Mesa's mesa-vulkan-drivers runs on any CPU)"
+    )]
+    NoAdapter {
+        /// Which sort was wanted.
+        wanted: &'static str,
+    },
+    /// The adapter gave no device with the default limits.
+    #[error("GPU {adapter}: expected a device with the WebGPU default limits, got: {reason}")]
+    Open {
+        /// The adapter's name.
+        adapter: String,
+        /// What the driver said.
+        reason: String,
+    },
+    /// The device is gone.
+    #[error("GPU device lost: {reason}")]
+    Lost {
+        /// What is known about it.
+        reason: String,
+    },
+    /// The device did not finish in time.
+    #[error("GPU: expected the work to be done within {seconds} s, it was not")]
+    Timeout {
+        /// The bound.
+        seconds: f32,
+    },
+    /// A call was refused by the device; the first such error.
+    #[error("GPU error: {message}")]
+    Reported {
+        /// What it said.
+        message: String,
+    },
+}

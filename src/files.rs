@@ -154,7 +154,11 @@ fn read_regular(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, LoadError> {
     check_size(metadata.len(), limit_bytes)?;
     let mut bytes = Vec::with_capacity(metadata.len() as usize);
     // The file may have grown since it was measured.
-    File::open(path).map_err(describe)?.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(describe)?;
+    File::open(path)
+        .map_err(describe)?
+        .take(limit_bytes.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(describe)?;
     check_size(bytes.len() as u64, limit_bytes)?;
     Ok(bytes)
 }

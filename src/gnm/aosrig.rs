@@ -7,6 +7,7 @@ use crate::error::{LoadError, LoadErrorKind};
 use indexmap::IndexMap;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -122,11 +123,13 @@ impl Aosrig {
     /// Reads the frame; the bytes are kept, not copied.
     ///
     /// # Errors
-    /// `Format` for other files, `Truncated` when a length does not match the bytes, `Corrupt` for a header that is not JSON, duplicate names
+    /// `Format` for other files, `Version` for another version or model, `Truncated` when a length does not match the bytes, `Corrupt` for a header that is not JSON, duplicate names
     /// and overlaps, `Shape` and `Type` for a blob table entry that contradicts itself.
     pub fn read(bytes: Vec<u8>) -> Result<Aosrig, LoadError> {
         let header_end = check_prefix(&bytes)?;
         let header = read_header(&bytes[PREFIX_BYTES..header_end])?;
+        check_stated(&header, "version", "1")?;
+        check_stated(&header, "model", "\"gnm\"")?;
         let blobs = read_blobs(&header, bytes.len())?;
         check_overlaps(&blobs, header_end)?;
         Ok(Aosrig { header, blobs, bytes })
@@ -221,6 +224,12 @@ fn read_header(text: &[u8]) -> Result<Object, LoadError> {
     parse_object(text.trim_end_matches('\0')).map_err(|e| invalid(&e))
 }
 
+/// Another version or model may have another blob table, so this comes before anything else in the header.
+fn check_stated(header: &Object, key: &str, expected: &str) -> Result<(), LoadError> {
+    let found = header.get(key).map_or("none", |raw| raw.get());
+    if found == expected { Ok(()) } else { Err(LoadError::new(LoadErrorKind::Version, key, expected, found)) }
+}
+
 /// A JSON object as text per field; a key given twice is an error.
 pub(crate) fn parse_object(text: &str) -> Result<Object, serde_json::Error> {
     struct Unique(Object);
@@ -295,7 +304,7 @@ fn check_entry(entry: Entry, total_bytes: usize) -> Result<Blob, LoadError> {
         let expected = format!("byteLength of shape {:?} in {}", entry.shape, dtype.name());
         return error(LoadErrorKind::Shape, &expected, entry.byte_length.to_string());
     }
-    if entry.offset % ALIGNMENT_BYTES as u64 != 0 {
+    if !entry.offset.is_multiple_of(ALIGNMENT_BYTES as u64) {
         return error(LoadErrorKind::Corrupt, "an offset that is a multiple of 8", entry.offset.to_string());
     }
     match entry.offset.checked_add(entry.byte_length).filter(|&end| end <= total_bytes as u64) {
@@ -329,12 +338,12 @@ fn check_overlaps(blobs: &IndexMap<String, Blob>, header_end: usize) -> Result<(
 
 /// A container under construction.
 #[derive(Default)]
-pub(crate) struct Writer {
+pub(crate) struct Writer<'a> {
     header: Object,
-    blobs: Vec<(Blob, Vec<u8>)>,
+    blobs: Vec<(Blob, Cow<'a, [u8]>)>,
 }
 
-impl Writer {
+impl<'a> Writer<'a> {
     /// Adds a header field.
     pub(crate) fn field(&mut self, key: &str, value: &impl serde::Serialize) {
         let raw = serde_json::value::to_raw_value(value)
@@ -343,19 +352,20 @@ impl Writer {
     }
 
     /// Adds a blob of little-endian elements.
-    pub(crate) fn blob(&mut self, name: &str, dtype: DType, shape: &[usize], data: Vec<u8>) {
+    pub(crate) fn blob(&mut self, name: &str, dtype: DType, shape: &[usize], data: impl Into<Cow<'a, [u8]>>) {
+        let data = data.into();
         let shape = shape.iter().map(|&d| d as u64).collect();
         self.blobs.push((Blob { name: name.into(), dtype, shape, range: 0..data.len() }, data));
     }
 
-    /// The container's bytes, or how long it would be when that is more than the format holds.
+    /// The container's bytes.
     pub(crate) fn finish(&self) -> Result<Vec<u8>, LoadError> {
-        let needed: usize = self.blobs.iter().map(|(_, d)| d.len()).sum();
-        if needed > MAX_PACK_BYTES - (1 << 20) {
+        let bytes = encode(&self.header, &self.blobs.iter().map(|(b, d)| (b, &**d)).collect::<Vec<_>>());
+        if bytes.len() > MAX_PACK_BYTES {
             let expected = format!("at most {MAX_PACK_BYTES} bytes in one pack");
-            return Err(LoadError::new(LoadErrorKind::Unsupported, "buffers", expected, needed));
+            return Err(LoadError::new(LoadErrorKind::Unsupported, "totalLen", expected, bytes.len()));
         }
-        Ok(encode(&self.header, &self.blobs.iter().map(|(b, d)| (b, d.as_slice())).collect::<Vec<_>>()))
+        Ok(bytes)
     }
 }
 

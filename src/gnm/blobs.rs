@@ -84,12 +84,14 @@ impl<'a> Blobs<'a> {
         }
     }
 
-    /// Polygons of N corners.
+    /// Polygons of N corners: (n, N), or a flat list.
     pub(super) fn polygons<const N: usize>(&self, name: &str, vertex_count: usize) -> Result<Vec<[u32; N]>, LoadError> {
         let values = self.vertex_indices(name, vertex_count)?;
         let (rows, rest) = values.as_chunks::<N>();
-        if !rest.is_empty() {
-            return Err(error(LoadErrorKind::Shape, name, format!("a multiple of {N} values"), values.len()));
+        let shape = self.0.blob(name).map_or(&[][..], |b| &b.shape);
+        if !rest.is_empty() || (shape.len() > 1 && shape.last() != Some(&(N as u64))) {
+            let found = format!("{} as {shape:?}", values.len());
+            return Err(error(LoadErrorKind::Shape, name, format!("a multiple of {N} values as [n, {N}]"), found));
         }
         Ok(rows.to_vec())
     }

@@ -4,10 +4,12 @@
 //! coefficient can push it; a pose moves these boxes instead of the vertices.
 
 use super::pack::GnmPack;
-use super::pose::GnmPose;
+use super::pose::{GnmPose, Stage};
+use crate::lbs::{Influence, Influences};
 use crate::math::{Aabb, Rows};
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Vertices of a cluster, at most; of a small head fewer, since a box that holds much of a head is loose once that head turns.
@@ -22,6 +24,7 @@ const WORST_CONDITION: f64 = 1e6;
 /// What bounds need of a pack, prepared once; shared by instances.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GnmBounds {
+    stage: Stage,
     /// Head-local to the space of the boxes: the output space at rest.
     box_from_head: DAffine3,
     clusters: Vec<Cluster>,
@@ -34,6 +37,36 @@ pub struct GnmBounds {
     longest: Vec<f32>,
     /// The longest neutral vertex, its seam and its distance to an eye that holds it, head-local, added up.
     size: f64,
+}
+
+/// The skin rows of the one joint that holds all vertices where nothing is skinned.
+const IDENTITY_ROWS: Rows = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+
+/// A pack as one stage sees it: `Forward` has no seam, and one joint that never moves.
+struct Seen<'a> {
+    pack: &'a GnmPack,
+    influences: Cow<'a, Influences>,
+    seam: Option<&'a [[f32; 3]]>,
+    bind_transform: DAffine3,
+}
+
+impl Seen<'_> {
+    fn new(pack: &GnmPack, stage: Stage) -> Seen<'_> {
+        match stage {
+            Stage::Pose => Seen {
+                pack,
+                influences: Cow::Borrowed(pack.influences()),
+                seam: pack.seam(),
+                bind_transform: pack.bind_transform(),
+            },
+            Stage::Forward => {
+                let entries = vec![Influence { joint: 0, weight: 1.0 }; pack.vertex_count()];
+                let offsets = (0..=pack.vertex_count() as u32).collect();
+                let influences = Cow::Owned(Influences { offsets, entries });
+                Seen { pack, influences, seam: None, bind_transform: DAffine3::IDENTITY }
+            }
+        }
+    }
 }
 
 /// Vertices that follow the same joints and the same eyes.
@@ -122,15 +155,22 @@ impl GnmBounds {
     /// Splits the vertices of `pack` into clusters and measures them.
     #[must_use]
     pub fn new(pack: &GnmPack) -> GnmBounds {
-        let box_from_head = box_space(pack.bind_transform());
-        let groups = vertex_clusters(pack);
+        GnmBounds::of_stage(pack, Stage::Pose)
+    }
+
+    /// The same for the vertices of one stage; of `Forward` the boxes are head-local.
+    #[must_use]
+    pub fn of_stage(pack: &GnmPack, stage: Stage) -> GnmBounds {
+        let seen = &Seen::new(pack, stage);
+        let box_from_head = box_space(seen.bind_transform);
+        let groups = vertex_clusters(seen);
         let joints = {
             let mut joints: Vec<u32> = groups.iter().flat_map(|g| g.joints.iter().copied()).collect();
             joints.sort_unstable();
             joints.dedup();
             joints
         };
-        let measured: Vec<_> = groups.par_iter().map(|g| measure(pack, g, &joints, &box_from_head)).collect();
+        let measured: Vec<_> = groups.par_iter().map(|g| measure(seen, g, &joints, &box_from_head)).collect();
 
         let coefficient_count = pack.coefficient_count();
         let mut longest = vec![0f32; coefficient_count];
@@ -152,18 +192,23 @@ impl GnmBounds {
         }
         let lengths = |points: &[[f32; 3]]| points.iter().map(|&p| as_dvec3(p).length()).fold(0.0, f64::max);
         let levers = measured.iter().flat_map(|m| m.cluster.eyes).map(|eye| eye.lever).fold(0.0, f64::max);
-        let size = lengths(pack.neutral()) + pack.seam().map_or(0.0, lengths) + levers;
+        let size = lengths(pack.neutral()) + seen.seam.map_or(0.0, lengths) + levers;
         let clusters = measured.into_iter().map(|m| m.cluster).collect();
-        GnmBounds { box_from_head, clusters, joints, offsets, pushes, longest, size }
+        GnmBounds { stage, box_from_head, clusters, joints, offsets, pushes, longest, size }
     }
 
-    /// A box that holds every vertex that `gnm_blend` gives for `pose`, on either device, in output space and the pack's unit.
+    /// A box that holds every vertex that `gnm_blend` gives for `pose`, on either device, in output space (`Forward`: head-local) and the
+    /// pack's unit.
     ///
     /// At rest it is the box of the rest vertices, but for a rounding margin of a few micrometres per metre.
     #[must_use]
     pub fn bounds(&self, pose: &GnmPose) -> Aabb {
         let (boxes, size) = self.unposed(pose);
-        let joints = self.posed_joints(pose.skin_rows(), size);
+        let skin_rows = match self.stage {
+            Stage::Pose => pose.skin_rows(),
+            Stage::Forward => &[IDENTITY_ROWS],
+        };
+        let joints = self.posed_joints(skin_rows, size);
         let mut hull = Box3::EMPTY;
         let mut placed = Vec::new();
         for (cluster, unposed) in self.clusters.iter().zip(&boxes) {
@@ -247,10 +292,11 @@ struct VertexCluster {
     joints: Vec<u32>,
 }
 
-fn vertex_clusters(pack: &GnmPack) -> Vec<VertexCluster> {
+fn vertex_clusters(seen: &Seen) -> Vec<VertexCluster> {
+    let pack = seen.pack;
     let mut alike: BTreeMap<(Vec<u32>, [bool; 2]), Vec<u32>> = BTreeMap::new();
     for v in 0..pack.vertex_count() {
-        let mut joints: Vec<u32> = pack.influences().row(v).iter().map(|i| i.joint).collect();
+        let mut joints: Vec<u32> = seen.influences.row(v).iter().map(|i| i.joint).collect();
         joints.sort_unstable();
         joints.dedup();
         let eyes = pack.eye_weights().map(|weights| weights[v] != 0.0);
@@ -291,7 +337,8 @@ struct Measured {
 }
 
 /// Boxes of `weight sum * point`: skinning multiplies a point by the sum of its weights, which is not exactly one in old packs.
-fn measure(pack: &GnmPack, group: &VertexCluster, used_joints: &[u32], box_from_head: &DAffine3) -> Measured {
+fn measure(seen: &Seen, group: &VertexCluster, used_joints: &[u32], box_from_head: &DAffine3) -> Measured {
+    let pack = seen.pack;
     let mut rest = Box3::EMPTY;
     let mut weight_sums = [f64::INFINITY, f64::NEG_INFINITY];
     let mut eyes = [EyeHold::default(); 2];
@@ -302,7 +349,7 @@ fn measure(pack: &GnmPack, group: &VertexCluster, used_joints: &[u32], box_from_
     let (format, basis) = (pack.basis_format(), pack.basis_bytes());
     let mut entries = Vec::new();
     for (i, v) in group.vertices.iter().map(|&v| v as usize).enumerate() {
-        let lanes = pack.influences().row(v);
+        let lanes = seen.influences.row(v);
         let sum: f64 = lanes.iter().map(|lane| f64::from(lane.weight)).sum();
         for (hold, joint) in holds.iter_mut().zip(&group.joints) {
             let own = lanes.iter().filter(|lane| lane.joint == *joint).map(|lane| f64::from(lane.weight));
@@ -310,7 +357,7 @@ fn measure(pack: &GnmPack, group: &VertexCluster, used_joints: &[u32], box_from_
             (hold.least, hold.most) = (hold.least.min(share), hold.most.max(share));
         }
         weight_sums = [weight_sums[0].min(sum), weight_sums[1].max(sum)];
-        rest = rest.union(Box3::of_point(sum * box_from_head.transform_point3(seamed(pack, v))));
+        rest = rest.union(Box3::of_point(sum * box_from_head.transform_point3(seamed(seen, v))));
         for (e, hold) in eyes.iter_mut().enumerate() {
             let weight = f64::from(pack.eye_weights()[e][v]).abs();
             let lever = (as_dvec3(pack.neutral()[v]) - as_dvec3(pack.eye_positions()[e])).length();
@@ -336,9 +383,9 @@ fn measure(pack: &GnmPack, group: &VertexCluster, used_joints: &[u32], box_from_
 }
 
 /// A neutral vertex with its seam; a gaze of zero leaves it where it is.
-fn seamed(pack: &GnmPack, vertex: usize) -> DVec3 {
-    let seam = pack.seam().map_or(DVec3::ZERO, |seam| as_dvec3(seam[vertex]));
-    as_dvec3(pack.neutral()[vertex]) + seam
+fn seamed(seen: &Seen, vertex: usize) -> DVec3 {
+    let seam = seen.seam.map_or(DVec3::ZERO, |seam| as_dvec3(seam[vertex]));
+    as_dvec3(seen.pack.neutral()[vertex]) + seam
 }
 
 /// The box of `sum_k share_k * p_k` over points of the joints' boxes and shares in their ranges that sum to one.

@@ -6,7 +6,7 @@ use crate::error::{LoadError, LoadErrorKind};
 use crate::info::Units;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 const GAZE_DIM: usize = 4;
 
@@ -26,8 +26,6 @@ pub(super) struct Header {
 impl Header {
     pub(super) fn read(header: &Object) -> Result<Header, LoadError> {
         let header = Fields { path: "", object: header };
-        header.stated(LoadErrorKind::Version, "version", "1")?;
-        header.stated(LoadErrorKind::Version, "model", "\"gnm\"")?;
         let units = match header.raw("units")?.get() {
             "\"m\"" => Units::Metres,
             "\"cm\"" => Units::Centimetres,
@@ -74,11 +72,6 @@ impl Fields<'_> {
     pub(super) fn object(&self, key: &str) -> Result<Object, LoadError> {
         let raw = self.raw(key)?.get();
         parse_object(raw).map_err(|e| self.error(LoadErrorKind::Type, key, "an object", &format!("{e} in {raw}")))
-    }
-
-    fn stated(&self, kind: LoadErrorKind, key: &str, expected: &str) -> Result<(), LoadError> {
-        let raw = self.raw(key)?.get();
-        if raw == expected { Ok(()) } else { Err(self.error(kind, key, expected, raw)) }
     }
 
     fn positive(&self, key: &str) -> Result<usize, LoadError> {
@@ -204,15 +197,21 @@ fn read_reduced(ext: &Fields, regions: &[Region]) -> Result<Vec<Region>, LoadErr
     }
     let object = ext.object("reduced")?;
     let reduced = Fields { path: "headExt.reduced.", object: &object };
-    let mut list = Vec::with_capacity(object.len());
+    let mut counts: HashMap<&str, usize> = HashMap::with_capacity(object.len());
     for name in object.keys() {
-        let count: usize = reduced.get(name, "a whole number")?;
-        let limit = regions.iter().find(|r| r.name == *name).map_or(0, |r| r.count);
-        if count > limit {
-            let expected = format!("at most the region's {limit} coefficients");
-            return Err(reduced.error(LoadErrorKind::Value, name, &expected, &count.to_string()));
-        }
-        list.push(Region { name: name.clone(), count });
+        counts.insert(name, reduced.get(name, "a whole number")?);
     }
-    Ok(list)
+    let mut list = Vec::with_capacity(object.len());
+    for region in regions {
+        let Some(count) = counts.remove(region.name.as_str()) else { continue };
+        if count > region.count {
+            let expected = format!("at most the region's {} coefficients", region.count);
+            return Err(reduced.error(LoadErrorKind::Value, &region.name, &expected, &count.to_string()));
+        }
+        list.push(Region { name: region.name.clone(), count });
+    }
+    match counts.keys().min() {
+        Some(name) => Err(reduced.error(LoadErrorKind::Value, name, "a region of the pack", "none of that name")),
+        None => Ok(list),
+    }
 }

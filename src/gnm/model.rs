@@ -1,7 +1,7 @@
 //! What `gnm_head.npz` says: the checked arrays, and the original formula.
 
 mod evaluate;
-mod read;
+pub(in crate::gnm) mod read;
 mod write;
 
 use glam::DAffine3;

@@ -79,7 +79,7 @@ fn read_group(index: usize, raw: &RawValue, blobs: &Blobs, vertex_count: usize) 
     let look = object.get("look").and_then(|raw| {
         let look = read_look(raw);
         if look.is_none() {
-            log::warn!("{path}look: expected color [r, g, b] and gloss in 0..1, got {raw}; a grey one is used");
+            log::warn!("{path}look: expected color [r, g, b] and gloss in 0..1; a grey one is used");
         }
         look
     });

@@ -31,7 +31,8 @@ pub struct HeadExt {
     pub dim: usize,
     /// The runs of coefficients, in order; they tile 0..E.
     pub regions: Vec<Region>,
-    /// How many coefficients of a region, from its first on, the reduced view keeps; empty where the file does not say.
+    /// How many coefficients of a region, from its first on, the reduced view keeps, in the order of the regions; empty where the file does
+    /// not say.
     pub reduced: Vec<Region>,
 }
 
@@ -142,7 +143,30 @@ impl GnmPack {
         };
         pack.rest_bounds =
             Aabb::of_points(pack.with_seam().map(|p| bind_transform.transform_point3(p).as_vec3().to_array()));
+        pack.check_rest()?;
         Ok(pack)
+    }
+
+    /// Numbers that are finite in the file can still be too large to be multiplied, or a rest matrix too close to singular to be undone.
+    fn check_rest(&self) -> Result<(), LoadError> {
+        let bind = math::rows(&self.bind_transform);
+        let allowed = 1e-3 * bind.as_flattened().iter().fold(1.0, |a: f32, b| a.max(b.abs()));
+        let worlds = self.skeleton.worlds(&self.rest_locals, &Default::default());
+        for (name, rows) in self.skeleton.names().iter().zip(self.skeleton.skin_rows(&worlds)) {
+            let differences = rows.as_flattened().iter().zip(bind.as_flattened()).map(|(a, b)| (a - b).abs());
+            if !differences.clone().all(|d| d <= allowed) {
+                let field = format!("buffer \"restWorld\", joint \"{name}\"");
+                let found = format!("an error of {:e}", differences.fold(0.0, f32::max));
+                return Err(LoadError::new(LoadErrorKind::Value, field, "a matrix that its inverse undoes", found));
+            }
+        }
+        let Aabb { min, max } = self.rest_bounds;
+        if !min.iter().chain(&max).all(|x| x.is_finite()) {
+            let expected = "a finite bindTransform * (neutral + stitchLocal)";
+            let found = format!("bounds {min:?} to {max:?}");
+            return Err(LoadError::new(LoadErrorKind::Value, "rest pose", expected, found));
+        }
+        Ok(())
     }
 
     /// The pack as bytes; what was read comes back byte for byte.

@@ -2,15 +2,17 @@
 
 use super::aosrig::{DType, Writer};
 use super::mouth::{Mouth, MouthGroup};
-use super::pack::{BasisFormat, GnmPack, Region};
+use super::pack::{BasisFormat, GnmPack, Region, entry_bytes};
 use crate::error::{LoadError, LoadErrorKind};
 use crate::info::Look;
 use half::f16;
 use indexmap::IndexMap;
 use serde::Serialize;
+use std::borrow::Cow;
+use std::fmt;
 
 /// Everything a pack holds, for [`GnmPack::build`]. Lengths in metres.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct PackParts {
     /// (V, 3), head-local.
     pub neutral: Vec<[f32; 3]>,
@@ -50,6 +52,18 @@ pub struct PackParts {
     pub source: serde_json::Value,
 }
 
+impl fmt::Debug for PackParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PackParts")
+            .field("vertex_count", &self.neutral.len())
+            .field("basis_format", &self.basis_format)
+            .field("regions", &self.regions)
+            .field("joints", &self.joints)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}
+
 /// One joint of a pack.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackJoint {
@@ -62,7 +76,7 @@ pub struct PackJoint {
 }
 
 /// The coefficients per region that the reduced view keeps.
-const REDUCED: [(&str, usize); 5] =
+pub(super) const REDUCED: [(&str, usize); 5] =
     [("left_eye", 16), ("right_eye", 16), ("lower_face", 28), ("tongue", 3), ("pupils", 1)];
 
 impl GnmPack {
@@ -82,11 +96,13 @@ impl GnmPack {
         out.blob("neutral", DType::F32, &[v, 3], floats(parts.neutral.as_flattened()));
         match parts.basis_format {
             BasisFormat::F16 => {
-                let mut words = parts.basis.clone();
-                words.resize(words.len().next_multiple_of(4), 0);
+                let mut words = Cow::from(&parts.basis);
+                if !words.len().is_multiple_of(4) {
+                    words.to_mut().extend([0; 2]);
+                }
                 out.blob("basis", DType::U32, &[words.len() / 4], words);
             }
-            BasisFormat::I8 => out.blob("basis", DType::I8, &[v, e, 3], parts.basis.clone()),
+            BasisFormat::I8 => out.blob("basis", DType::I8, &[v, e, 3], &parts.basis),
         }
         out.blob("basisScale", DType::F32, &[e], floats(&parts.basis_scale));
         out.blob("skinIndex", DType::U16, &[v, k], bytes(&parts.skin_joints, |x| x.to_le_bytes()));
@@ -121,17 +137,13 @@ impl GnmPack {
 /// What reading back cannot see because the container states the lengths that were given.
 fn check_lengths(parts: &PackParts) -> Result<(), LoadError> {
     let (v, e) = (parts.neutral.len(), parts.basis_scale.len());
-    let entry_bytes = match parts.basis_format {
-        BasisFormat::F16 => 2,
-        BasisFormat::I8 => 1,
-    };
     let check = |field: &str, expected: usize, got: usize| {
         if expected == got {
             return Ok(());
         }
         Err(LoadError::new(LoadErrorKind::Shape, field, format!("length {expected}"), got))
     };
-    check("basis", v.saturating_mul(e).saturating_mul(3 * entry_bytes), parts.basis.len())?;
+    check("basis", v.saturating_mul(e).saturating_mul(3 * entry_bytes(parts.basis_format)), parts.basis.len())?;
     check("skin_joints", v.saturating_mul(parts.lanes), parts.skin_joints.len())?;
     check("skin_weights", v.saturating_mul(parts.lanes), parts.skin_weights.len())?;
     check("eye_weights, left", v, parts.eye_weights[0].len())?;
@@ -179,7 +191,7 @@ struct LookField {
 }
 
 /// The header's fields, in the order that existing packs have them.
-fn header(parts: &PackParts, parents: &[i32]) -> Writer {
+fn header<'a>(parts: &PackParts, parents: &[i32]) -> Writer<'a> {
     let e = parts.basis_scale.len();
     let joints = parts.joints.iter().zip(parents).map(|(joint, &parent)| JointField { name: &joint.name, parent });
     let kept = |r: &Region| REDUCED.iter().find(|(name, _)| *name == r.name).map(|&(name, n)| (name, n.min(r.count)));
