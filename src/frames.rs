@@ -4,7 +4,7 @@
 
 use crate::error::{LoadError, LoadErrorKind};
 use crate::files::{self, Files};
-use crate::npy::{self, Array, Values};
+use crate::npy::{self, Array};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
@@ -268,14 +268,7 @@ fn read_ids(array: Array, vertex_count: usize) -> Result<Vec<u32>, LoadError> {
     if array.shape != [vertex_count] {
         return Err(shape("vertex_ids", format!("({vertex_count}), one for each vertex"), &array.shape));
     }
-    let Values::Int(ids) = array.values else {
-        return Err(LoadError::new(LoadErrorKind::Type, "vertex_ids", "an integer array", "another type"));
-    };
-    let id = |id: i64| {
-        u32::try_from(id)
-            .map_err(|_| LoadError::new(LoadErrorKind::Value, "vertex_ids", "vertex indices from 0 up", id))
-    };
-    ids.into_iter().map(id).collect()
+    array.into_u32().map_err(|e| e.within("vertex_ids"))
 }
 
 fn shape(field: &str, expected: impl fmt::Display, found: &[usize]) -> LoadError {

@@ -29,6 +29,7 @@ fn bundle() -> BTreeMap<String, Vec<u8>> {
         ("sub/v.npy".to_string(), npy::write_f32(&[2, 3, 3], &vertices)),
         // Whole numbers as NumPy writes them.
         ("ids.npy".to_string(), npy_i32(&[4, 0, 2])),
+        ("floats.npy".to_string(), npy::write_f32(&[3], &[0.0; 3])),
     ])
 }
 
@@ -89,7 +90,7 @@ fn frames_of_another_rig_are_refused_with_both_hashes() {
 #[test]
 fn frames_with_one_wrong_field_are_refused() {
     type Change = fn(&mut Value);
-    let cases: [(&str, Change, LoadErrorKind, &str); 19] = [
+    let cases: [(&str, Change, LoadErrorKind, &str); 20] = [
         ("no version", |m| drop(m.as_object_mut().unwrap().remove("version")), LoadErrorKind::Format, "version"),
         ("version 2", |m| m["version"] = json!(2), LoadErrorKind::Version, "expected 1, got 2"),
         ("not an object", |m| *m = json!([1]), LoadErrorKind::Format, "frames.json"),
@@ -106,7 +107,8 @@ fn frames_with_one_wrong_field_are_refused() {
         ("path out", |m| m["vertices"] = json!("../v.npy"), LoadErrorKind::Io, "../v.npy"),
         ("url", |m| m["inputs"]["controls"] = json!("http://a/c.npy"), LoadErrorKind::Io, "URL"),
         ("vertices of two dimensions", |m| m["vertices"] = json!("c.npy"), LoadErrorKind::Shape, "(F, V, 3)"),
-        ("ids that are not whole", |m| m["vertex_ids"] = json!("c.npy"), LoadErrorKind::Shape, "vertex_ids"),
+        ("ids that are too many", |m| m["vertex_ids"] = json!("c.npy"), LoadErrorKind::Shape, "vertex_ids"),
+        ("ids that are floats", |m| m["vertex_ids"] = json!("floats.npy"), LoadErrorKind::Type, "vertex_ids"),
         ("input of other length", |m| m["inputs"]["raw"] = json!("ids.npy"), LoadErrorKind::Shape, "2 frames"),
         (
             "overrides that are no JSON",

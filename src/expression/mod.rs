@@ -26,6 +26,7 @@ pub mod fitted;
 pub mod gnm;
 pub mod look_at;
 pub mod map;
+pub mod performance;
 pub mod space;
 
 pub use arkit::{ArkitColumns, ArkitOrder, ArkitShape};

@@ -126,7 +126,7 @@ pub fn compare(
             sum += error;
             // Written so that a NaN fails, and stays the largest once there is one.
             passes &= error <= allowed;
-            if !max.is_nan() && !(error <= max) {
+            if !max.is_nan() && (error > max || error.is_nan()) {
                 (max, worst) = (error, Worst { frame, vertex });
             }
         }

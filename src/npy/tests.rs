@@ -294,3 +294,57 @@ fn member_names_are_unique() {
     }
     assert_eq!(Npz::open(&twice).unwrap_err().kind, LoadErrorKind::Corrupt);
 }
+
+use proptest::prelude::{any, proptest};
+
+proptest! {
+    #[test]
+    fn npy_never_panics_on_other_headers(text in "[-{}()\\[\\]'\", :a-zA-Z<>|0-9_+.\\\\]{0,120}", version in 1u8..4, data: Vec<u8>) {
+        let _ = read(&npy(version, &text, &data));
+    }
+
+    #[test]
+    fn npy_never_panics_on_other_types(
+        order in "[<>|=]", kind in "[?bBiufcmMOSUVa]", size in 0u64..40, shape in "-?[0-9]{1,20}(, ?[0-9]{1,20}){0,3},?",
+        fortran: bool, data: Vec<u8>,
+    ) {
+        let _ = array(&format!("{order}{kind}{size}"), fortran, &format!("({shape})"), &data);
+    }
+
+    #[test]
+    fn npy_never_panics_on_damage(edits in proptest::collection::vec((any::<usize>(), any::<u8>()), 1..6)) {
+        let mut bytes = write_f32(&[2, 3], &[0.5; 6]);
+        let length = bytes.len();
+        edits.into_iter().for_each(|(at, value)| bytes[at % length] = value);
+        let _ = read(&bytes);
+    }
+
+    #[test]
+    fn npz_never_panics_on_noise(mut bytes in proptest::collection::vec(any::<u8>(), 0..200), signature: bool) {
+        if signature && bytes.len() > 30 {
+            bytes[..4].copy_from_slice(b"PK\x03\x04");
+            let end = bytes.len() - 22;
+            bytes[end..end + 4].copy_from_slice(b"PK\x05\x06");
+        }
+        read_all(&bytes);
+    }
+
+    #[test]
+    fn npz_never_panics_on_damage(edits in proptest::collection::vec((any::<usize>(), any::<u8>()), 1..10), pack: bool) {
+        let mut writer = NpzWriter::new(if pack { Packing::Deflated } else { Packing::Stored });
+        writer.add_f32("a", &[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+        writer.add_text("b", &[2], &["x", "yz"]);
+        let mut bytes = writer.finish();
+        let length = bytes.len();
+        edits.into_iter().for_each(|(at, value)| bytes[at % length] = value);
+        read_all(&bytes);
+    }
+}
+
+fn read_all(bytes: &[u8]) {
+    if let Ok(npz) = Npz::open(bytes) {
+        for name in npz.names() {
+            let _ = (npz.header(name).is_ok(), npz.read(name).is_ok(), npz.read_f32(name).is_ok());
+        }
+    }
+}

@@ -70,7 +70,7 @@ pub fn bake_rigged(
     GnmPack::build(&rigged_parts(head_npz, rig_json, rig_npz, options, progress)?)
 }
 
-fn rigged_parts(
+pub(super) fn rigged_parts(
     head_npz: &[u8],
     rig_json: &[u8],
     rig_npz: &[u8],

@@ -268,3 +268,33 @@ fn other_spellings_of_the_same_model_read() {
     let extra = with("something_new", Some((&[1], Values::Int(vec![1]))));
     assert_eq!(GnmModel::read(&extra).unwrap(), model);
 }
+
+proptest::proptest! {
+    /// One member damaged before it is zipped, so that its checksum fits.
+    #[test]
+    fn model_never_panics_on_a_damaged_member(
+        member in 0usize..23,
+        edits in proptest::collection::vec((proptest::num::usize::ANY, proptest::num::u8::ANY), 1..4),
+    ) {
+        let bytes = small_model().write(Packing::Stored);
+        let mut archive = zip::ZipArchive::new(std::io::Cursor::new(&bytes)).unwrap();
+        let mut out = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for index in 0..archive.len() {
+            let mut file = archive.by_index(index).unwrap();
+            let mut data = Vec::new();
+            std::io::Read::read_to_end(&mut file, &mut data).unwrap();
+            if index == member {
+                let length = data.len();
+                // Headers are 128 bytes; half of the edits go there.
+                edits.iter().for_each(|(at, value)| data[at % if at % 2 == 0 { length } else { 128 }] = *value);
+            }
+            let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+            out.start_file(file.name().unwrap().to_string(), options).unwrap();
+            std::io::Write::write_all(&mut out, &data).unwrap();
+        }
+        if let Ok(model) = GnmModel::read(&out.finish().unwrap().into_inner()) {
+            let _ = model.evaluate(&[1.0, -1.0], &[0.5; 6], &TURNED, [0.0; 3], Correctives::On);
+            let _ = crate::gnm::bake::bake(&model, &[], &Default::default(), &mut |_| ());
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What a file is, told by its bytes.
+
+use crate::failure::Failure;
+use rigeval::error::{LoadError, LoadErrorKind};
+use rigeval::files;
+use rigeval::gnm::model::GnmModel;
+use rigeval::gnm::pack::GnmPack;
+use rigeval::npy::Npz;
+use std::path::Path;
+
+/// The files that commands take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// `gnm_head.npz`: the parametric model.
+    Model,
+    /// A head npz, baked by other tools, to be packed.
+    BakedHead,
+    /// `.aosrig`: the runtime pack.
+    Pack,
+    /// A GNMW web container.
+    Gnmw,
+}
+
+impl FileKind {
+    /// Looks at the magic, and in an archive at the names of its arrays.
+    pub fn of(bytes: &[u8]) -> Result<FileKind, LoadError> {
+        if bytes.starts_with(b"AOSRIG01") {
+            return Ok(FileKind::Pack);
+        }
+        if bytes.starts_with(b"GNMW") {
+            return Ok(FileKind::Gnmw);
+        }
+        if bytes.starts_with(b"PK") {
+            let archive = Npz::open(bytes)?;
+            // Either may lack any one array; the full reader then says which.
+            let baked = ["neutral", "basis", "eye_weights"].iter().any(|name| archive.contains(name));
+            let model = archive.contains("template_vertex_positions") || archive.contains("expression_basis");
+            return Ok(if baked && !model { FileKind::BakedHead } else { FileKind::Model });
+        }
+        let found = match bytes {
+            [] => "an empty file".to_string(),
+            [b'\x93', b'N', b'U', b'M', b'P', b'Y', ..] => "a bare .npy array".to_string(),
+            _ => format!("bytes that begin with \"{}\"", bytes[..bytes.len().min(8)].escape_ascii()),
+        };
+        let expected = "an .aosrig pack, a gnm_head .npz, a baked head .npz or a GNMW container";
+        Err(LoadError::new(LoadErrorKind::Format, "", expected, found))
+    }
+}
+
+/// A rig that can be evaluated.
+pub enum Rig {
+    /// The original formula.
+    Model(Box<GnmModel>),
+    /// The runtime pack.
+    Pack(Box<GnmPack>),
+}
+
+/// The bytes of a rig's file.
+pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    Ok(files::read_file(path, files::MAX_FILE_BYTES)?)
+}
+
+/// The rig in these bytes.
+pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Rig, Failure> {
+    let shown = path.display().to_string();
+    let rig = match FileKind::of(&bytes).map_err(|e| e.in_file(&shown))? {
+        FileKind::Model => GnmModel::read(&bytes).map(|m| Rig::Model(Box::new(m))),
+        FileKind::Pack => GnmPack::read(bytes).map(|p| Rig::Pack(Box::new(p))),
+        FileKind::BakedHead | FileKind::Gnmw => {
+            return Err(Failure::new(format!("{shown}: bake it first: rigeval bake gnm {shown} -o HEAD.aosrig")));
+        }
+    };
+    Ok(rig.map_err(|e| e.in_file(&shown))?)
+}
