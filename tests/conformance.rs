@@ -397,6 +397,20 @@ fn unchanged_rig_records_nothing() {
 }
 
 #[test]
+fn encode_of_an_unchanged_rig_allocates_nothing() {
+    for_each("encode_of_an_unchanged_rig_allocates_nothing", |gpu, c, instances| {
+        let controls = (c.sample)(&*c.rig, 41).repeat(instances);
+        c.rig.set_controls_all(&controls).expect("a sample");
+        let mut encoder = gpu.encoder();
+        let changed = allocation_counter::measure(|| c.rig.encode(gpu.queue(), &mut encoder));
+        assert!(changed.count_total > 0, "the count would see an upload");
+        let unchanged = allocation_counter::measure(|| c.rig.encode(gpu.queue(), &mut encoder));
+        assert_eq!(unchanged.count_total, 0, "{}", c.name);
+        gpu.submit(encoder).unwrap_or_else(|e| panic!("{e}"));
+    });
+}
+
+#[test]
 fn every_vertex_is_written_and_within_the_bounds() {
     for_each("every_vertex_is_written_and_within_the_bounds", |gpu, c, instances| {
         let v = c.rig.info().vertex_count;

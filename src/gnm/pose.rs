@@ -111,6 +111,20 @@ impl GnmPose {
     }
 }
 
+#[cfg(test)]
+impl GnmPose {
+    /// A pose without a pack, for tests of what packs coefficients.
+    pub(super) fn of_coefficients(coefficients: Vec<f32>) -> GnmPose {
+        GnmPose {
+            controls: Vec::new(),
+            coefficients,
+            eye_rotations: [[0.0, 0.0, 0.0, 1.0]; 2],
+            joints: JointInput::default(),
+            skin_rows: Vec::new(),
+        }
+    }
+}
+
 /// Checks a control vector's length and that it holds finite numbers only.
 ///
 /// # Errors
