@@ -56,7 +56,7 @@ fn faces(vertex_count: usize) -> Vec<[u32; 3]> {
     (0..vertex_count as u32 - 30).flat_map(|i| [[i, i + 8, i + 13], [i, i + 13, i + 5]]).collect()
 }
 
-fn joint_turn(numbers: &mut Numbers, joint: &'static str) -> JointOverride<'static> {
+fn joint_turn<'a>(numbers: &mut Numbers, joint: &'a str) -> JointOverride<'a> {
     JointOverride { joint, rotation: numbers.rotation(0.5).as_quat() }
 }
 
@@ -70,7 +70,8 @@ fn move_instance(backend: &mut GnmBackend, pose: &mut GnmPose, instance: usize, 
         let keep = |c: usize| c >= e || (c + 5 * instance).is_multiple_of(19);
         controls.iter_mut().enumerate().filter(|(c, _)| !keep(*c)).for_each(|(_, value)| *value = 0.0);
     }
-    let turns = [joint_turn(numbers, JOINTS[1]), joint_turn(numbers, JOINTS[2])];
+    let names = pack.skeleton().names();
+    let turns = [&names[1], &names[2]].map(|joint| joint_turn(numbers, joint));
     let world = Affine3A::from_rotation_translation(
         numbers.rotation(0.3).as_quat(),
         Vec3::new(0.1 * numbers.signed() as f32, 1.0, 0.0),
@@ -297,6 +298,19 @@ fn pose_equals_its_twin() {
         for instances in INSTANCES {
             let pack = synthetic::pack(V, SMALL_REGIONS, format);
             check_blend(gpu, pack, instances, Stage::Pose, instances % 2 == 0);
+        }
+    }
+}
+
+/// Packs of another program: weights that do not quite sum to one, vertices that both eyes hold.
+#[test]
+fn pose_of_committed_packs_equals_its_twin() {
+    let Some(gpu) = device("pose_of_committed_packs_equals_its_twin") else { return };
+    for name in ["tiny_e64", "tiny_light"] {
+        let path = format!("{}/reference/aosrig_tiny/{name}.aosrig", env!("CARGO_MANIFEST_DIR"));
+        let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+        for (instances, stage) in [(1, Stage::Pose), (3, Stage::Forward), (9, Stage::Pose)] {
+            check_blend(gpu, GnmPack::read(bytes.clone()).expect("a pack"), instances, stage, false);
         }
     }
 }
