@@ -3,7 +3,7 @@
 use super::GpuContext;
 use crate::error::DeviceError;
 use std::panic::AssertUnwindSafe;
-use std::sync::mpsc::{TryRecvError, channel};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -178,12 +178,11 @@ impl Headless {
             let _ = sender.send(result);
         });
         self.wait()?;
-        match receiver.try_recv() {
+        // Another thread that polls may have taken the callback and not have run it yet.
+        match receiver.recv_timeout(self.timeout) {
             Ok(Ok(())) => {}
             Ok(Err(e)) => return Err(DeviceError::Reported { message: e.to_string() }),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => {
-                return Err(DeviceError::Lost { reason: "a finished copy was never mapped".into() });
-            }
+            Err(_) => return Err(DeviceError::Timeout { seconds: self.timeout.as_secs_f32() }),
         }
         let mapped = staging.slice(..).get_mapped_range();
         let bytes = mapped.map_err(|e| DeviceError::Reported { message: e.to_string() })?.to_vec();
