@@ -4,6 +4,7 @@ mod synthetic;
 
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3};
 use half::f16;
+use rigeval::gnm::bounds::GnmBounds;
 use rigeval::gnm::cpu::gnm_blend;
 use rigeval::gnm::pack::{BasisFormat, GnmPack, PackJoint};
 use rigeval::gnm::pose::{GnmPose, Stage};
@@ -217,6 +218,8 @@ fn lanes_of_weight_zero_are_never_read() {
     assert!(pose.set_joint_worlds(&pack, &[(JointId(3), huge)]).expect("worlds"));
     assert!(pose.skin_rows()[3].as_flattened().iter().any(|x| !x.is_finite()));
     assert_eq!(gnm_blend(&pack, &pose, Stage::Pose), before);
+    let bounds = GnmBounds::new(&pack).bounds(&pose);
+    assert!(before.iter().all(|&p| bounds.contains(p)) && bounds.diagonal() < 1.0, "{bounds:?}");
 }
 
 #[test]

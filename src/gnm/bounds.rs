@@ -28,7 +28,7 @@ pub struct GnmBounds {
     /// Head-local to the space of the boxes: the output space at rest.
     box_from_head: DAffine3,
     clusters: Vec<Cluster>,
-    /// The joints that hold any vertex; `Cluster::joints` are positions in this list.
+    /// The joints that hold any vertex; `Hold::joint` is a position in this list.
     joints: Vec<u32>,
     /// The pushes of coefficient `c` are `pushes[offsets[c]..offsets[c + 1]]`; (E + 1).
     offsets: Vec<u32>,
@@ -73,10 +73,18 @@ impl Seen<'_> {
 #[derive(Debug, Clone, PartialEq)]
 struct Cluster {
     rest: Box3,
-    joints: Vec<u32>,
+    holds: Vec<Hold>,
     /// Least and largest sum of a vertex's weights.
     weight_sums: [f64; 2],
     eyes: [EyeHold; 2],
+}
+
+/// How a joint holds a cluster: the range of its share of a vertex's weight sum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Hold {
+    joint: u32,
+    least: f64,
+    most: f64,
 }
 
 /// How an eye holds a cluster.
@@ -202,14 +210,16 @@ impl GnmBounds {
         };
         let joints = self.posed_joints(skin_rows, size);
         let mut hull = Box3::EMPTY;
+        let mut placed = Vec::new();
         for (cluster, unposed) in self.clusters.iter().zip(&boxes) {
-            for &joint in &cluster.joints {
-                let joint = &joints[joint as usize];
+            placed.clear();
+            placed.extend(cluster.holds.iter().map(|hold| {
+                let joint = &joints[hold.joint as usize];
                 let [a, b] = cluster.weight_sums.map(|sum| sum * joint.output_from_box.translation);
                 let turned = unposed.turned(joint.output_from_box.matrix3);
-                let placed = Box3 { min: turned.min + a.min(b), max: turned.max + a.max(b) };
-                hull = hull.union(placed.grown(joint.margin));
-            }
+                Box3 { min: turned.min + a.min(b), max: turned.max + a.max(b) }.grown(joint.margin)
+            }));
+            hull = hull.union(blend(&cluster.holds, &placed));
         }
         hull.aabb()
     }
@@ -332,11 +342,20 @@ fn measure(seen: &Seen, group: &VertexCluster, used_joints: &[u32], box_from_hea
     let mut rest = Box3::EMPTY;
     let mut weight_sums = [f64::INFINITY, f64::NEG_INFINITY];
     let mut eyes = [EyeHold::default(); 2];
+    let position = |joint: &u32| used_joints.partition_point(|used| used < joint) as u32;
+    let unknown = |joint| Hold { joint: position(joint), least: f64::INFINITY, most: f64::NEG_INFINITY };
+    let mut holds: Vec<Hold> = group.joints.iter().map(unknown).collect();
     let mut intervals = vec![Box3::of_point(DVec3::ZERO); pack.coefficient_count()];
     let (format, basis) = (pack.basis_format(), pack.basis_bytes());
     let mut entries = Vec::new();
     for (i, v) in group.vertices.iter().map(|&v| v as usize).enumerate() {
-        let sum: f64 = seen.influences.row(v).iter().map(|lane| f64::from(lane.weight)).sum();
+        let lanes = seen.influences.row(v);
+        let sum: f64 = lanes.iter().map(|lane| f64::from(lane.weight)).sum();
+        for (hold, joint) in holds.iter_mut().zip(&group.joints) {
+            let own = lanes.iter().filter(|lane| lane.joint == *joint).map(|lane| f64::from(lane.weight));
+            let share = own.sum::<f64>() / sum;
+            (hold.least, hold.most) = (hold.least.min(share), hold.most.max(share));
+        }
         weight_sums = [weight_sums[0].min(sum), weight_sums[1].max(sum)];
         rest = rest.union(Box3::of_point(sum * box_from_head.transform_point3(seamed(seen, v))));
         for (e, hold) in eyes.iter_mut().enumerate() {
@@ -360,14 +379,36 @@ fn measure(seen: &Seen, group: &VertexCluster, used_joints: &[u32], box_from_hea
     };
     let moving = intervals.iter().enumerate().filter(|(_, b)| **b != Box3::of_point(DVec3::ZERO));
     let pushes = moving.map(|(c, b)| (c, outward(b))).collect();
-    let joints = group.joints.iter().map(|j| used_joints.partition_point(|used| used < j) as u32).collect();
-    Measured { cluster: Cluster { rest, joints, weight_sums, eyes }, pushes }
+    Measured { cluster: Cluster { rest, holds, weight_sums, eyes }, pushes }
 }
 
 /// A neutral vertex with its seam; a gaze of zero leaves it where it is.
 fn seamed(seen: &Seen, vertex: usize) -> DVec3 {
     let seam = seen.seam.map_or(DVec3::ZERO, |seam| as_dvec3(seam[vertex]));
     as_dvec3(seen.pack.neutral()[vertex]) + seam
+}
+
+/// The box of `sum_k share_k * p_k` over points of the joints' boxes and shares in their ranges that sum to one.
+fn blend(holds: &[Hold], placed: &[Box3]) -> Box3 {
+    if let [only] = placed {
+        return *only;
+    }
+    let mut order: Vec<usize> = (0..holds.len()).collect();
+    let mut largest = |value: &dyn Fn(usize) -> f64| {
+        // What the least shares leave over goes to the largest values first.
+        order.sort_unstable_by(|&a, &b| value(b).total_cmp(&value(a)));
+        let mut left = 1.0 - holds.iter().map(|hold| hold.least).sum::<f64>();
+        let share = |&k: &usize| {
+            let more = left.min(holds[k].most - holds[k].least);
+            left -= more;
+            (holds[k].least + more) * value(k)
+        };
+        order.iter().map(share).sum::<f64>()
+    };
+    Box3 {
+        min: DVec3::from_array([0, 1, 2].map(|axis| -largest(&|k| -placed[k].min[axis]))),
+        max: DVec3::from_array([0, 1, 2].map(|axis| largest(&|k| placed[k].max[axis]))),
+    }
 }
 
 /// `|R r - r| <= size * |r|` for the map that the stage applies, `r -> r + w t + axis x t` with `t = 2 axis x r`.

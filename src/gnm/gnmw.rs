@@ -75,8 +75,17 @@ pub struct GnmwRig {
     pub labels: [Vec<u8>; 3],
     /// Vertices split at uv seams; the first V keep model order.
     pub surface: Option<GnmwSurface>,
-    /// 68 landmarks, each three vertices and their barycentric weights.
-    pub landmarks: Vec<([u32; 3], [f32; 3])>,
+    /// 68 of them; empty where the file has none.
+    pub landmarks: Vec<GnmwLandmark>,
+}
+
+/// A point on the surface.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GnmwLandmark {
+    /// Three vertices.
+    pub vertices: [u32; 3],
+    /// Their barycentric weights.
+    pub weights: [f32; 3],
 }
 
 /// Texture coordinates of the XR Blocks dialect.
@@ -187,10 +196,10 @@ fn surface(file: &Container, triangles: &[[u32; 3]], v: usize) -> Result<GnmwSur
     Ok(GnmwSurface { uvs: rows(&floats(file, "vertex_uvs", &[count, 2])?), sources, triangles: split })
 }
 
-fn landmarks(file: &Container, v: usize) -> Result<Vec<([u32; 3], [f32; 3])>, LoadError> {
+fn landmarks(file: &Container, v: usize) -> Result<Vec<GnmwLandmark>, LoadError> {
     let indices: Vec<[u32; 3]> = polygons(file, "landmark_indices", v)?;
     let weights: Vec<[f32; 3]> = rows(&floats(file, "landmark_weights", &[indices.len(), 3])?);
-    Ok(indices.into_iter().zip(weights).collect())
+    Ok(indices.into_iter().zip(weights).map(|(vertices, weights)| GnmwLandmark { vertices, weights }).collect())
 }
 
 fn points(file: &Container, name: &str) -> Result<Vec<[f32; 3]>, LoadError> {
@@ -276,7 +285,7 @@ impl Gnmw {
             out.short_indices("uv_triangles", &[surface.triangles.len(), 3], surface.triangles.as_flattened());
         }
         if !rig.landmarks.is_empty() {
-            let (indices, weights): (Vec<_>, Vec<_>) = rig.landmarks.iter().copied().unzip();
+            let (indices, weights): (Vec<_>, Vec<_>) = rig.landmarks.iter().map(|l| (l.vertices, l.weights)).unzip();
             out.short_indices("landmark_indices", &[indices.len(), 3], indices.as_flattened());
             out.floats("landmark_weights", &[weights.len(), 3], weights.as_flattened());
         }

@@ -183,8 +183,9 @@ fn basis(vertices: &[Vertex], regions: &[usize; 5], format: BasisFormat) -> (Vec
     let mut basis = Vec::new();
     for v in vertices {
         for ((region, peak, [wave, direction], phase), &scale) in waves.iter().zip(&scale) {
-            let size = peak * v.windows[*region] * (wave.dot(v.at) + phase.x).cos() / f64::from(scale);
-            for component in (*direction * size).to_array() {
+            let window = v.windows[*region];
+            let size = if window == 0.0 { 0.0 } else { peak * window * (wave.dot(v.at) + phase.x).cos() };
+            for component in (*direction * (size / f64::from(scale))).to_array() {
                 match format {
                     BasisFormat::F16 => basis.extend(f16::from_f64(component).to_le_bytes()),
                     BasisFormat::I8 => basis.extend((component.round() as i8).to_le_bytes()),

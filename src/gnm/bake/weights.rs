@@ -44,7 +44,7 @@ pub(super) fn normalize(field: &str, vertex: usize, mut row: Row) -> Result<Row,
 
 /// Rounds every row to multiples of 2^-11 by largest remainder: each weight is off by less than 2^-11, and the halves sum to exactly 1.
 pub(super) fn round(rows: &[Row]) -> Skin {
-    let rounded: Vec<Vec<(u16, u32)>> = rows.iter().map(|row| round_row(row)).collect();
+    let rounded: Vec<Vec<(u16, u32)>> = rows.iter().map(round_row).collect();
     let lanes = rounded.iter().map(Vec::len).max().unwrap_or(1).max(1);
     let mut skin = Skin { lanes, joints: Vec::new(), weights: Vec::new() };
     for row in rounded {

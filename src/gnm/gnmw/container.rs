@@ -55,7 +55,7 @@ impl<'a> Container<'a> {
             return Err(LoadError::new(LoadErrorKind::Version, "version", VERSION, version));
         }
         let length = length as usize;
-        if length % ALIGNMENT_BYTES != 0 {
+        if !length.is_multiple_of(ALIGNMENT_BYTES) {
             return Err(LoadError::new(LoadErrorKind::Corrupt, "header length", "a multiple of 4", length));
         }
         let rest = &bytes[PREAMBLE_BYTES..];
@@ -73,7 +73,7 @@ impl<'a> Container<'a> {
             if name.is_empty() {
                 return bad("section names that are not empty", "an empty one".into());
             }
-            if section.offset % ALIGNMENT_BYTES != 0 {
+            if !section.offset.is_multiple_of(ALIGNMENT_BYTES) {
                 return bad("an offset that is a multiple of 4", section.offset.to_string());
             }
             if item_bytes(&section.dtype).is_none() {

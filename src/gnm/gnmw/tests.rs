@@ -56,7 +56,7 @@ fn xrblocks(model: &GnmModel) -> Gnmw {
         pose_correctives: Some(quantize(&model.pose_correctives, v)),
         labels: [vec![0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1], vec![1; 11], vec![255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
         surface: Some(surface),
-        landmarks: vec![([0, 1, 2], [0.5, 0.25, 0.25])],
+        landmarks: vec![GnmwLandmark { vertices: [0, 1, 2], weights: [0.5, 0.25, 0.25] }],
     };
     Gnmw { rig: Some(rig), meta, ..official(model) }
 }
@@ -184,7 +184,7 @@ fn contents_that_contradict_are_refused() {
         ("skinning_weights", LoadErrorKind::Corrupt, |f| rig(f).skinning_weights.truncate(43)),
         ("material_id[3]", LoadErrorKind::Value, |f| rig(f).labels[1][3] = 2),
         ("uv_triangles", LoadErrorKind::Value, |f| rig(f).surface.as_mut().unwrap().triangles[0].swap(0, 1)),
-        ("landmark_indices[2]", LoadErrorKind::Value, |f| rig(f).landmarks[0].0[2] = 11),
+        ("landmark_indices[2]", LoadErrorKind::Value, |f| rig(f).landmarks[0].vertices[2] = 11),
         ("pose_correctives", LoadErrorKind::Shape, |f| {
             let correctives = rig(f).pose_correctives.as_mut().unwrap();
             correctives.scales.pop();
@@ -234,8 +234,8 @@ proptest::proptest! {
         let bytes = xrblocks(&small_model()).write();
         let damaged = with_header(&bytes, |text| {
             let digits = |c: char| c.is_ascii_digit();
-            let starts = text.char_indices().filter(|&(i, c)| digits(c) && !text[..i].ends_with(digits));
-            let Some((start, _)) = starts.skip(nth * 3 + text.len() % 3).next() else { return text.into() };
+            let mut starts = text.char_indices().filter(|&(i, c)| digits(c) && !text[..i].ends_with(digits));
+            let Some((start, _)) = starts.nth(nth * 3 + text.len() % 3) else { return text.into() };
             let end = start + text[start..].chars().take_while(|&c| digits(c)).count();
             format!("{}{number}{}", &text[..start], &text[end..])
         });
