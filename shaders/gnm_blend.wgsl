@@ -35,13 +35,12 @@ override pose: bool = true;
 const WORKGROUP = 256u;
 const BLOCK = 64u;
 const LANES = 32u;
-const SLICES = 8u;
 const SLOT_PLANES = 9u;
 
 // The coefficients that are both moved and present, of up to 256: first basis word, and the coefficient (tiles of 1) or where its row is.
 var<workgroup> worklist: array<vec2<u32>, WORKGROUP>;
 var<workgroup> worklist_length: u32;
-// Sums of the slices: (planes, 3, tile_size, 64) with planes * tile_size at most 16.
+// What slices hand over at a time: (planes, 3, tile_size, 64), one plane a slice.
 var<workgroup> partials: array<f32, 3072>;
 
 // One coefficient's entries for the two slots of a lane: lower slot in x.
@@ -51,12 +50,18 @@ struct Entry {
     z: vec2<f32>,
 }
 
-// Sums over coefficients for instances 0..4 and 4..8 of the tile; a and b are the lower and the upper slot.
+// Sums over coefficients for four instances; a and b are the lower and the upper slot. In a tile of one, x and y of `a` are the two slots.
 struct Sums {
-    a_x0: vec4<f32>, a_y0: vec4<f32>, a_z0: vec4<f32>,
-    b_x0: vec4<f32>, b_y0: vec4<f32>, b_z0: vec4<f32>,
-    a_x1: vec4<f32>, a_y1: vec4<f32>, a_z1: vec4<f32>,
-    b_x1: vec4<f32>, b_y1: vec4<f32>, b_z1: vec4<f32>,
+    a_x: vec4<f32>, a_y: vec4<f32>, a_z: vec4<f32>,
+    b_x: vec4<f32>, b_y: vec4<f32>, b_z: vec4<f32>,
+}
+
+// What one invocation sums: which lane, every which coefficient from which on, and which four instances of the tile.
+struct Share {
+    lane: u32,
+    slice: u32,
+    slices: u32,
+    quad: u32,
 }
 
 fn words_per_entry() -> u32 {
@@ -86,30 +91,20 @@ fn entry_at(first_word: u32, lane: u32) -> Entry {
     );
 }
 
-fn add_entry(sums: ptr<function, Sums>, e: Entry, coefficient: u32) {
+fn add_entry(sums: ptr<function, Sums>, e: Entry, coefficient: u32, quad: u32) {
     if tile_size == 1u {
-        // One instance: the two slots stand in the first two components.
         let c = bitcast<f32>(coefficient);
-        (*sums).a_x0 += vec4<f32>(c * e.x, 0.0, 0.0);
-        (*sums).a_y0 += vec4<f32>(c * e.y, 0.0, 0.0);
-        (*sums).a_z0 += vec4<f32>(c * e.z, 0.0, 0.0);
-        return;
-    }
-    let c0 = bitcast<vec4<f32>>(tiles[coefficient]);
-    (*sums).a_x0 += c0 * e.x.x;
-    (*sums).a_y0 += c0 * e.y.x;
-    (*sums).a_z0 += c0 * e.z.x;
-    (*sums).b_x0 += c0 * e.x.y;
-    (*sums).b_y0 += c0 * e.y.y;
-    (*sums).b_z0 += c0 * e.z.y;
-    if tile_size == 8u {
-        let c1 = bitcast<vec4<f32>>(tiles[coefficient + 1u]);
-        (*sums).a_x1 += c1 * e.x.x;
-        (*sums).a_y1 += c1 * e.y.x;
-        (*sums).a_z1 += c1 * e.z.x;
-        (*sums).b_x1 += c1 * e.x.y;
-        (*sums).b_y1 += c1 * e.y.y;
-        (*sums).b_z1 += c1 * e.z.y;
+        (*sums).a_x += vec4<f32>(c * e.x, 0.0, 0.0);
+        (*sums).a_y += vec4<f32>(c * e.y, 0.0, 0.0);
+        (*sums).a_z += vec4<f32>(c * e.z, 0.0, 0.0);
+    } else {
+        let c = bitcast<vec4<f32>>(tiles[coefficient + quad]);
+        (*sums).a_x += c * e.x.x;
+        (*sums).a_y += c * e.y.x;
+        (*sums).a_z += c * e.z.x;
+        (*sums).b_x += c * e.x.y;
+        (*sums).b_y += c * e.y.y;
+        (*sums).b_z += c * e.z.y;
     }
 }
 
@@ -119,9 +114,10 @@ fn moved_group(masks: u32, group: u32) -> vec2<u32> {
     return select(pair.xy, pair.zw, (group & 1u) == 1u);
 }
 
-// Lists the coefficients of groups first_group .. first_group + 8 that are moved and present, in ascending order; slice s looks at group s.
-fn list_coefficients(table_row: u32, tile: u32, first_group: u32, lane: u32, slice: u32) {
-    let group = first_group + slice;
+// Lists the coefficients of groups first_group .. first_group + 8 that are moved and present, in ascending order: one group a row of lanes.
+fn list_coefficients(table_row: u32, tile: u32, first_group: u32, invocation: u32) {
+    let lane = invocation % LANES;
+    let group = first_group + invocation / LANES;
     if group >= params.group_count {
         return;
     }
@@ -130,7 +126,7 @@ fn list_coefficients(table_row: u32, tile: u32, first_group: u32, lane: u32, sli
     let present = vec2<u32>(block_table[table_row + 1u + 2u * group], block_table[table_row + 2u + 2u * group]);
     let both = moved.x & present.x;
     let listed = ((both >> lane) & 1u) == 1u;
-    let is_last = lane == 0u && (slice == SLICES - 1u || group == params.group_count - 1u);
+    let is_last = lane == 0u && (group == first_group + 7u || group == params.group_count - 1u);
     if !(listed || is_last) {
         return;
     }
@@ -154,74 +150,69 @@ fn list_coefficients(table_row: u32, tile: u32, first_group: u32, lane: u32, sli
     }
 }
 
-// Adds this slice's share of the list; four entries at a time, so that their loads are in flight together.
-fn add_listed(sums: ptr<function, Sums>, lane: u32, slice: u32) {
+// Adds a share of the list; four entries at a time, so that their loads are in flight together.
+fn add_listed(sums: ptr<function, Sums>, share: Share) {
     let length = worklist_length;
-    var k = slice;
-    for (; k + 3u * SLICES < length; k += 4u * SLICES) {
+    let step = share.slices;
+    var k = share.slice;
+    for (; k + 3u * step < length; k += 4u * step) {
         let i0 = worklist[k];
-        let i1 = worklist[k + SLICES];
-        let i2 = worklist[k + 2u * SLICES];
-        let i3 = worklist[k + 3u * SLICES];
-        let e0 = entry_at(i0.x, lane);
-        let e1 = entry_at(i1.x, lane);
-        let e2 = entry_at(i2.x, lane);
-        let e3 = entry_at(i3.x, lane);
-        add_entry(sums, e0, i0.y);
-        add_entry(sums, e1, i1.y);
-        add_entry(sums, e2, i2.y);
-        add_entry(sums, e3, i3.y);
+        let i1 = worklist[k + step];
+        let i2 = worklist[k + 2u * step];
+        let i3 = worklist[k + 3u * step];
+        let e0 = entry_at(i0.x, share.lane);
+        let e1 = entry_at(i1.x, share.lane);
+        let e2 = entry_at(i2.x, share.lane);
+        let e3 = entry_at(i3.x, share.lane);
+        add_entry(sums, e0, i0.y, share.quad);
+        add_entry(sums, e1, i1.y, share.quad);
+        add_entry(sums, e2, i2.y, share.quad);
+        add_entry(sums, e3, i3.y, share.quad);
     }
-    for (; k < length; k += SLICES) {
+    for (; k < length; k += step) {
         let item = worklist[k];
-        add_entry(sums, entry_at(item.x, lane), item.y);
+        add_entry(sums, entry_at(item.x, share.lane), item.y, share.quad);
     }
 }
 
-fn deposit(at: u32, value: f32, is_first: bool) {
-    if is_first {
-        partials[at] = value;
-    } else {
-        partials[at] += value;
-    }
+fn hand_over4(at: u32, values: vec4<f32>) {
+    partials[at] = values.x;
+    partials[at + BLOCK] = values.y;
+    partials[at + 2u * BLOCK] = values.z;
+    partials[at + 3u * BLOCK] = values.w;
 }
 
-fn deposit4(at: u32, values: vec4<f32>, is_first: bool) {
-    deposit(at, values.x, is_first);
-    deposit(at + BLOCK, values.y, is_first);
-    deposit(at + 2u * BLOCK, values.z, is_first);
-    deposit(at + 3u * BLOCK, values.w, is_first);
-}
-
-// Adds one slice's sums to its plane of `partials`.
-fn deposit_sums(s: Sums, plane: u32, lane: u32, is_first: bool) {
+fn hand_over(s: Sums, plane: u32, share: Share) {
     let axis = tile_size * BLOCK;
-    let x = plane * 3u * axis + lane;
+    let x = plane * 3u * axis + share.quad * 4u * BLOCK + share.lane;
     let y = x + axis;
     let z = y + axis;
     if tile_size == 1u {
-        deposit(x, s.a_x0.x, is_first);
-        deposit(y, s.a_y0.x, is_first);
-        deposit(z, s.a_z0.x, is_first);
-        deposit(x + LANES, s.a_x0.y, is_first);
-        deposit(y + LANES, s.a_y0.y, is_first);
-        deposit(z + LANES, s.a_z0.y, is_first);
-        return;
+        partials[x] = s.a_x.x;
+        partials[y] = s.a_y.x;
+        partials[z] = s.a_z.x;
+        partials[x + LANES] = s.a_x.y;
+        partials[y + LANES] = s.a_y.y;
+        partials[z + LANES] = s.a_z.y;
+    } else {
+        hand_over4(x, s.a_x);
+        hand_over4(y, s.a_y);
+        hand_over4(z, s.a_z);
+        hand_over4(x + LANES, s.b_x);
+        hand_over4(y + LANES, s.b_y);
+        hand_over4(z + LANES, s.b_z);
     }
-    deposit4(x, s.a_x0, is_first);
-    deposit4(y, s.a_y0, is_first);
-    deposit4(z, s.a_z0, is_first);
-    deposit4(x + LANES, s.b_x0, is_first);
-    deposit4(y + LANES, s.b_y0, is_first);
-    deposit4(z + LANES, s.b_z0, is_first);
-    if tile_size == 8u {
-        deposit4(x + 4u * BLOCK, s.a_x1, is_first);
-        deposit4(y + 4u * BLOCK, s.a_y1, is_first);
-        deposit4(z + 4u * BLOCK, s.a_z1, is_first);
-        deposit4(x + 4u * BLOCK + LANES, s.b_x1, is_first);
-        deposit4(y + 4u * BLOCK + LANES, s.b_y1, is_first);
-        deposit4(z + 4u * BLOCK + LANES, s.b_z1, is_first);
+}
+
+// The sum over the planes of one slot and member of the tile.
+fn taken_over(item: u32, planes: u32) -> vec3<f32> {
+    let axis = tile_size * BLOCK;
+    var sum = vec3<f32>(0.0);
+    for (var plane = 0u; plane < planes; plane++) {
+        let x = plane * 3u * axis + item;
+        sum += vec3<f32>(partials[x], partials[x + axis], partials[x + 2u * axis]);
     }
+    return sum;
 }
 
 // p + weight * (R r - r) about the eye's centre, with R r - r = w t + axis x t and t = 2 axis x r.
@@ -234,13 +225,20 @@ fn slot_vector(at: u32) -> vec3<f32> {
     return bitcast<vec3<f32>>(vec3<u32>(slots[at], slots[at + BLOCK], slots[at + 2u * BLOCK]));
 }
 
-// The posed vertex of one slot and instance from the sum of its deltas.
-fn pose_slot(block: u32, slot: u32, instance: u32, quaternions: u32, delta: vec3<f32>) {
+// Writes the posed vertex of one slot and member of the tile from the sum of its deltas.
+fn pose_item(block: u32, tile_index: u32, item: u32, delta: vec3<f32>) {
+    let slot = item % BLOCK;
+    let member = item / BLOCK;
+    let instance = tile_index * tile_size + member;
+    if item >= BLOCK * tile_size || instance >= params.instance_count || block * BLOCK + slot >= params.vertex_count {
+        return;
+    }
     let at = block * SLOT_PLANES * BLOCK + slot;
     var p = slot_vector(at) + delta;
     let weights = bitcast<vec2<f32>>(vec2<u32>(slots[at + 6u * BLOCK], slots[at + 7u * BLOCK]));
-    p = turn_eye(p, params.left_eye.xyz, weights.x, bitcast<vec4<f32>>(tiles[quaternions]));
-    p = turn_eye(p, params.right_eye.xyz, weights.y, bitcast<vec4<f32>>(tiles[quaternions + 1u]));
+    let eyes = tile_index * params.tile_stride + 2u * member;
+    p = turn_eye(p, params.left_eye.xyz, weights.x, bitcast<vec4<f32>>(tiles[eyes]));
+    p = turn_eye(p, params.right_eye.xyz, weights.y, bitcast<vec4<f32>>(tiles[eyes + 1u]));
     if pose {
         p += slot_vector(at + 3u * BLOCK);
         p = lbs_skin(block * BLOCK + slot, instance, p);
@@ -253,41 +251,41 @@ fn pose_slot(block: u32, slot: u32, instance: u32, quaternions: u32, delta: vec3
 
 @compute @workgroup_size(WORKGROUP)
 fn gnm_blend(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
-    let block = group.x;
-    let lane = invocation % LANES;
-    let slice = invocation / LANES;
+    // Tiles of 1 and 4: eight slices of the coefficients. Tiles of 8: four slices for either half of the tile.
+    let slices = select(8u, 4u, tile_size == 8u);
+    let row = invocation / LANES;
+    let share = Share(invocation % LANES, row % slices, slices, row / slices);
     let tile = group.y * params.tile_stride;
-    let table_row = block * (1u + 2u * params.group_count);
+    let table_row = group.x * (1u + 2u * params.group_count);
 
     var sums = Sums();
-    for (var first_group = 0u; first_group < params.group_count; first_group += SLICES) {
-        list_coefficients(table_row, tile, first_group, lane, slice);
+    for (var first_group = 0u; first_group < params.group_count; first_group += 8u) {
+        list_coefficients(table_row, tile, first_group, invocation);
         workgroupBarrier();
-        add_listed(&sums, lane, slice);
-        workgroupBarrier();
-    }
-
-    // As many slices at a time as the workgroup memory holds, in a fixed order.
-    let planes = min(SLICES, 16u / tile_size);
-    for (var first_slice = 0u; first_slice < SLICES; first_slice += planes) {
-        if slice / planes * planes == first_slice {
-            deposit_sums(sums, slice - first_slice, lane, first_slice == 0u);
-        }
+        add_listed(&sums, share);
         workgroupBarrier();
     }
 
-    for (var item = invocation; item < BLOCK * tile_size; item += WORKGROUP) {
-        let slot = item % BLOCK;
-        let member = item / BLOCK;
-        let instance = group.y * tile_size + member;
-        if instance >= params.instance_count || block * BLOCK + slot >= params.vertex_count {
-            continue;
+    // As many slices at a time as the workgroup memory holds, in a fixed order; tiles of 8 have two items an invocation.
+    let planes = min(slices, 16u / tile_size);
+    var delta_0 = vec3<f32>(0.0);
+    var delta_1 = vec3<f32>(0.0);
+    for (var first = 0u; first < slices; first += planes) {
+        if share.slice / planes * planes == first {
+            hand_over(sums, share.slice - first, share);
         }
-        var delta = vec3<f32>(0.0);
-        for (var plane = 0u; plane < planes; plane++) {
-            let x = (plane * 3u * tile_size + member) * BLOCK + slot;
-            delta += vec3<f32>(partials[x], partials[x + tile_size * BLOCK], partials[x + 2u * tile_size * BLOCK]);
+        workgroupBarrier();
+        if invocation < BLOCK * tile_size {
+            delta_0 += taken_over(invocation, planes);
         }
-        pose_slot(block, slot, instance, tile + 2u * member, delta);
+        if tile_size == 8u {
+            delta_1 += taken_over(invocation + WORKGROUP, planes);
+        }
+        workgroupBarrier();
+    }
+
+    pose_item(group.x, group.y, invocation, delta_0);
+    if tile_size == 8u {
+        pose_item(group.x, group.y, invocation + WORKGROUP, delta_1);
     }
 }

@@ -430,7 +430,7 @@ fn wrong_instance_panics_with_both_numbers() {
             Box::new(|rig| drop(rig.set_controls(7, &controls))),
             Box::new(|rig| drop(rig.set_joint_overrides(7, &[]))),
             Box::new(|rig| drop(rig.set_joint_worlds(7, &[]))),
-            Box::new(|rig| drop(rig.bounds(7))),
+            Box::new(|rig| assert_eq!(rig.bounds(7), Aabb::default())),
         ];
         for call in calls {
             let panic = catch_unwind(AssertUnwindSafe(|| call(&mut *c.rig))).expect_err("instance 7 of 3");
@@ -497,7 +497,7 @@ fn gnm_counters_show_that_only_what_changed_is_uploaded() {
         let dispatches = if options.normals { 2 } else { 1 };
         let mut rig = GnmBackend::new(&gpu.context(), &model, instances, options).expect("within limits");
         let last = instances - 1;
-        let mut step = |rig: &mut GnmBackend, change: &mut dyn FnMut(&mut GnmBackend) -> bool| {
+        let step = |rig: &mut GnmBackend, change: &mut dyn FnMut(&mut GnmBackend) -> bool| {
             let before = rig.counters();
             assert!(change(rig));
             frame(gpu, rig);

@@ -84,3 +84,80 @@ impl GnmSizes {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gnm::pose::Stage;
+
+    /// The full head, dense.
+    const FULL: GnmSizes = GnmSizes {
+        vertex_count: 17_821,
+        coefficient_count: 383,
+        joint_count: 4,
+        influence_count: 2 * 17_821,
+        triangle_count: 35_324,
+        basis_words: 10_300_000,
+    };
+    const ALL: GnmOptions = GnmOptions { normals: true, previous_positions: true, stage: Stage::Pose };
+
+    fn broken(sizes: GnmSizes, instances: usize, limits: &wgpu::Limits) -> LimitError {
+        sizes.check(instances, &ALL, limits).expect_err("a limit is broken")
+    }
+
+    #[test]
+    fn default_limits_hold_a_crowd_of_full_heads() {
+        let limits = wgpu::Limits::defaults();
+        assert_eq!(FULL.check(1, &ALL, &limits), Ok(()));
+        // 128 MiB of positions.
+        assert_eq!(FULL.check(627, &ALL, &limits), Ok(()));
+        let error = broken(FULL, 628, &limits);
+        assert_eq!((error.limit, error.needed), ("max_storage_buffer_binding_size", 628 * 17_821 * 12));
+        assert!(error.to_string().contains("the positions of 628 instances of 17821 vertices"), "{error}");
+    }
+
+    #[test]
+    fn giant_counts_are_refused_and_do_not_wrap() {
+        let limits = wgpu::Limits { max_buffer_size: u64::MAX - 1, ..wgpu::Limits::defaults() };
+        let limits = wgpu::Limits { max_storage_buffer_binding_size: u64::MAX - 1, ..limits };
+        assert_eq!(broken(FULL, usize::MAX, &limits).needed, u64::MAX);
+        assert_eq!(broken(GnmSizes { vertex_count: u64::MAX - 1, ..FULL }, 3, &limits).needed, u64::MAX);
+        let limits = wgpu::Limits { max_compute_workgroups_per_dimension: 65_535, ..limits };
+        // One tile of eight too many along y, then one block of 64 too many along x.
+        let error = broken(FULL, 65_535 * 8 + 1, &limits);
+        assert_eq!((error.limit, error.needed), ("max_compute_workgroups_per_dimension", 65_536));
+        assert!(error.what.contains("along y"), "{error}");
+        let error = broken(GnmSizes { vertex_count: 65_535 * 64 + 1, ..FULL }, 1, &limits);
+        assert!(error.what.contains("along x") && error.needed == 65_536, "{error}");
+    }
+
+    #[test]
+    fn small_limits_are_named_with_what_breaks_them() {
+        type Shrink = fn(&mut wgpu::Limits);
+        let cases: [(&str, &str, Shrink); 13] = [
+            ("max_bind_groups", "rigeval.gnm_blend", |l| l.max_bind_groups = 1),
+            ("max_storage_buffers_per_shader_stage", "gnm_blend", |l| l.max_storage_buffers_per_shader_stage = 6),
+            ("max_uniform_buffers_per_shader_stage", "gnm_blend", |l| l.max_uniform_buffers_per_shader_stage = 1),
+            ("max_compute_invocations_per_workgroup", "gnm_blend", |l| l.max_compute_invocations_per_workgroup = 255),
+            ("max_compute_workgroup_size_x", "gnm_blend", |l| l.max_compute_workgroup_size_x = 128),
+            ("max_compute_workgroup_storage_size", "gnm_blend", |l| l.max_compute_workgroup_storage_size = 8192),
+            ("max_uniform_buffer_binding_size", "parameters", |l| l.max_uniform_buffer_binding_size = 16),
+            ("max_storage_buffer_binding_size", "the basis", |l| l.max_storage_buffer_binding_size = 32 << 20),
+            ("max_buffer_size", "the basis", |l| l.max_buffer_size = 32 << 20),
+            ("max_compute_workgroups_per_dimension", "along x", |l| l.max_compute_workgroups_per_dimension = 278),
+            ("max_compute_workgroups_per_dimension", "rigeval.normals, along y", |l| {
+                // Normals have a row of workgroups for each instance, the blend one for eight.
+                l.max_compute_workgroups_per_dimension = 279;
+            }),
+            ("max_storage_buffer_binding_size", "the positions", |l| l.max_storage_buffer_binding_size = 50_000_000),
+            ("max_buffer_size", "the positions", |l| l.max_buffer_size = 50_000_000),
+        ];
+        for (limit, what, shrink) in cases {
+            let mut limits = wgpu::Limits::defaults();
+            shrink(&mut limits);
+            let error = broken(FULL, 300, &limits);
+            assert!(error.limit == limit && error.what.contains(what), "{limit}, {what}: {error}");
+            assert!(error.needed > error.available);
+        }
+    }
+}

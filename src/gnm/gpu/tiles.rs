@@ -130,3 +130,64 @@ impl Tiles {
         self.words.resize(self.words.len().next_multiple_of(4), 0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shape_takes_the_least_tile_that_holds_all() {
+        let sizes = [(1, 1, 1), (2, 4, 1), (4, 4, 1), (5, 8, 1), (8, 8, 1), (9, 8, 2), (64, 8, 8), (512, 8, 64)];
+        for (instances, tile_size, tile_count) in sizes {
+            let shape = TileShape::new(instances, 383);
+            assert_eq!((shape.tile_size, shape.tile_count()), (tile_size, tile_count), "N = {instances}");
+        }
+        // Two quaternions an instance, twelve pairs of mask and count, a row for each of 383 coefficients.
+        assert_eq!(TileShape::new(8, 383).stride(), 16 + 6 + 766);
+        assert_eq!(TileShape::new(1, 383).stride(), 2 + 6 + 96);
+    }
+
+    fn poses(shape: TileShape, set: &[(usize, usize, f32)]) -> (Tiles, Vec<GnmPose>) {
+        let mut tiles = Tiles::new(shape);
+        let mut coefficients = vec![vec![0.0; shape.coefficient_count]; shape.instance_count];
+        set.iter().for_each(|&(instance, c, value)| coefficients[instance][c] = value);
+        let poses: Vec<GnmPose> = coefficients.into_iter().map(GnmPose::of_coefficients).collect();
+        poses.iter().enumerate().for_each(|(instance, pose)| tiles.mark(instance, pose));
+        (tiles, poses)
+    }
+
+    #[test]
+    fn tile_holds_the_union_of_what_its_instances_move() {
+        let shape = TileShape::new(3, 70);
+        // A negative zero moves nothing.
+        let (mut tiles, poses) = poses(shape, &[(0, 1, 0.5), (2, 69, -2.0), (1, 33, 3.0), (1, 34, -0.0), (2, 1, 4.0)]);
+        let words = tiles.pack(0, &poses).to_vec();
+        let (eyes, rest) = words.split_at(4 * 2 * 4);
+        assert_eq!(eyes.chunks(4).map(|q| f32::from_bits(q[3])).collect::<Vec<_>>(), [1.0; 8]);
+        let (masks, rows) = rest.split_at(8);
+        assert_eq!(masks, [1 << 1, 0, 1 << 1, 1, 1 << 5, 2, 0, 0], "pairs of mask and count before, padded to a vec4");
+        let rows: Vec<f32> = rows.iter().map(|w| f32::from_bits(*w)).collect();
+        // The fourth member repeats the last instance.
+        assert_eq!(rows, [0.5, 0.0, 4.0, 4.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0, -2.0, -2.0]);
+    }
+
+    #[test]
+    fn tile_of_one_packs_coefficients_without_gaps() {
+        let (mut tiles, poses) = poses(TileShape::new(1, 40), &[(0, 3, 1.0), (0, 31, 2.0), (0, 32, 3.0)]);
+        let words = tiles.pack(0, &poses);
+        assert_eq!(words[8..12], [1 << 3 | 1 << 31, 0, 1, 2]);
+        assert_eq!(words[12..].iter().map(|w| f32::from_bits(*w)).collect::<Vec<_>>(), [1.0, 2.0, 3.0, 0.0]);
+    }
+
+    #[test]
+    fn dirty_tiles_are_handed_over_once() {
+        let (mut tiles, poses) = poses(TileShape::new(20, 5), &[]);
+        tiles.take_dirty(&poses, |_, _| ());
+        assert!(!tiles.any_dirty());
+        tiles.mark(19, &poses[19]);
+        let mut seen = Vec::new();
+        tiles.take_dirty(&poses, |tile, _| seen.push(tile));
+        tiles.take_dirty(&poses, |tile, _| seen.push(tile));
+        assert_eq!(seen, [2]);
+    }
+}
