@@ -1,6 +1,6 @@
-//! Control vectors to posed vertices on the GPU, for rigs that have nothing else in common.
+#![doc = include_str!("../README.md")]
 //!
-//! # Conventions
+//! # Conventions of the crate
 //!
 //! Column vectors, right-handed, +Y up. Quaternions are named by field; every file order is converted when it is read. f32 on the GPU,
 //! the CPU references accumulate in f64. Units stay the rig's own and are stated in [`info::RigInfo`].

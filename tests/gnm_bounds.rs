@@ -17,8 +17,8 @@ const V: usize = 2001;
 const E: usize = 42;
 
 /// The exact box, after checking that `bounds` holds every vertex.
-fn check_holds(pack: &GnmPack, pose: &GnmPose, bounds: Aabb, what: &str) -> Aabb {
-    let vertices = gnm_blend(pack, pose, Stage::Pose);
+fn check_holds(pack: &GnmPack, pose: &GnmPose, stage: Stage, bounds: Aabb, what: &str) -> Aabb {
+    let vertices = gnm_blend(pack, pose, stage);
     for (v, &p) in vertices.iter().enumerate() {
         assert!(bounds.contains(p), "{what}: vertex {v} at {p:?} lies outside {bounds:?}");
     }
@@ -53,6 +53,7 @@ fn bounds_random_poses_hold_every_vertex() {
             }
             let pack = GnmPack::build(&parts).expect("a pack");
             let bounds = GnmBounds::new(&pack);
+            let forward_bounds = GnmBounds::of_stage(&pack, Stage::Forward);
             for (frame, most) in [0.3, 1.0, 3.0, 1.0, 1.0, 10.0].into_iter().enumerate() {
                 let mut pose = GnmPose::new(&pack);
                 pose.set_controls(&pack, &numbers.controls(E, most)).expect("controls");
@@ -67,7 +68,9 @@ fn bounds_random_poses_hold_every_vertex() {
                         Affine3A::from_scale_rotation_translation(glam::Vec3::new(1.1, 0.8, 1.0), turn, far.as_vec3());
                     pose.set_joint_worlds(&pack, &[(JointId(frame % 3), world)]).expect("worlds");
                 }
-                check_holds(&pack, &pose, bounds.bounds(&pose), &format!("{format:?}, {case}, frame {frame}"));
+                let what = format!("{format:?}, {case}, frame {frame}");
+                check_holds(&pack, &pose, Stage::Pose, bounds.bounds(&pose), &what);
+                check_holds(&pack, &pose, Stage::Forward, forward_bounds.bounds(&pose), &what);
             }
         }
     }
@@ -83,7 +86,7 @@ fn bounds_at_rest_are_the_rest_bounds() {
         let pack = GnmPack::build(&parts).expect("a pack");
         let pose = GnmPose::new(&pack);
         let bounds = GnmBounds::new(&pack).bounds(&pose);
-        let exact = check_holds(&pack, &pose, bounds, "rest");
+        let exact = check_holds(&pack, &pose, Stage::Pose, bounds, "rest");
         for axis in 0..3 {
             let (below, above) = (exact.min[axis] - bounds.min[axis], bounds.max[axis] - exact.max[axis]);
             assert!(below.max(above) < 1e-5 * exact.diagonal(), "old weights {old}, axis {axis}: {below} {above}");
@@ -107,7 +110,7 @@ fn bounds_over_a_performance_stay_tight() {
         let shake = JointOverride { joint: "head", rotation: Quat::from_rotation_y(0.7 * (5.0 * t).sin()) };
         pose.set_joint_overrides(&pack, &[nod, shake]).expect("overrides");
         let bounds = bounds.bounds(&pose);
-        let exact = check_holds(&pack, &pose, bounds, &format!("frame {frame}"));
+        let exact = check_holds(&pack, &pose, Stage::Pose, bounds, &format!("frame {frame}"));
         worst = worst.max(bounds.diagonal() / exact.diagonal());
     }
     println!("largest diagonal over the exact one: {worst}");
@@ -122,7 +125,7 @@ fn bounds_one_joint_moves_only_what_it_holds() {
     let turn = JointOverride { joint: "head", rotation: Quat::from_rotation_y(std::f32::consts::FRAC_PI_2) };
     pose.set_joint_overrides(&pack, &[turn]).expect("overrides");
     let bounds = bounds.bounds(&pose);
-    let exact = check_holds(&pack, &pose, bounds, "quarter turn");
+    let exact = check_holds(&pack, &pose, Stage::Pose, bounds, "quarter turn");
     for axis in 0..3 {
         let slack = (exact.min[axis] - bounds.min[axis]).max(bounds.max[axis] - exact.max[axis]);
         assert!(slack < 0.05 * exact.diagonal(), "axis {axis}: {bounds:?} around {exact:?}");

@@ -19,13 +19,13 @@ use std::ops::Range;
 /// f64 throughout, from the f32 values that the shader reads; each coordinate is rounded to f32 once.
 #[must_use]
 pub fn gnm_blend(pack: &GnmPack, pose: &GnmPose, stage: Stage) -> Vec<[f32; 3]> {
-    let deltas = Deltas::new(pack, pose);
+    let deltas = Deltas::new(pack, pose.coefficients());
     let [left, right] = eyes(pack, pose);
     (0..pack.vertex_count())
         .into_par_iter()
         .with_min_len(64)
-        .map_init(Vec::new, |entries, vertex| {
-            let mut p = as_dvec3(pack.neutral()[vertex]) + deltas.sum(vertex, entries);
+        .map_init(Scratch::default, |scratch, vertex| {
+            let mut p = as_dvec3(pack.neutral()[vertex]) + deltas.sum(vertex, scratch);
             p = left.turn(vertex, p);
             p = right.turn(vertex, p);
             if stage == Stage::Pose {
@@ -41,35 +41,48 @@ pub fn gnm_blend(pack: &GnmPack, pose: &GnmPose, stage: Stage) -> Vec<[f32; 3]> 
 struct Deltas<'a> {
     format: BasisFormat,
     basis: &'a [u8],
-    coefficients: &'a [f32],
-    /// The coefficients that are not zero; a range of them is contiguous in every vertex's basis row.
+    coefficient_count: usize,
+    /// Where the coefficients that are not zero stand: ranges, each contiguous in every vertex's basis row.
     active: Vec<Range<usize>>,
+    /// Their values, one range after another.
+    values: Vec<f64>,
+}
+
+/// Memory that one thread sums its vertices in.
+#[derive(Default)]
+struct Scratch {
+    stored: Vec<u8>,
+    entries: Vec<[f32; 3]>,
 }
 
 impl Deltas<'_> {
-    fn new<'a>(pack: &'a GnmPack, pose: &'a GnmPose) -> Deltas<'a> {
+    fn new<'a>(pack: &'a GnmPack, coefficients: &[f32]) -> Deltas<'a> {
         let mut active: Vec<Range<usize>> = Vec::new();
-        for (c, _) in pose.coefficients().iter().enumerate().filter(|(_, value)| **value != 0.0) {
+        let mut values = Vec::new();
+        for (c, &value) in coefficients.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            values.push(f64::from(value));
             match active.last_mut() {
                 Some(range) if range.end == c => range.end = c + 1,
                 _ => active.push(c..c + 1),
             }
         }
         let (format, basis) = (pack.basis_format(), pack.basis_bytes());
-        Deltas { format, basis, coefficients: pose.coefficients(), active }
+        Deltas { format, basis, coefficient_count: coefficients.len(), active, values }
     }
 
-    /// The sum of one vertex's basis entries times their coefficients; `entries` is scratch memory.
-    fn sum(&self, vertex: usize, entries: &mut Vec<[f32; 3]>) -> DVec3 {
-        let first = vertex * self.coefficients.len();
-        let mut sum = DVec3::ZERO;
+    /// The sum of one vertex's basis entries times their coefficients.
+    fn sum(&self, vertex: usize, scratch: &mut Scratch) -> DVec3 {
+        let row_bytes = self.coefficient_count * self.format.entry_bytes();
+        let row = &self.basis[vertex * row_bytes..][..row_bytes];
+        // Gathered first: a row is kilobytes long, and its cache misses then overlap.
+        scratch.stored.clear();
         for range in &self.active {
-            self.format.decode(self.basis, first + range.start..first + range.end, entries);
-            for (&entry, &coefficient) in entries.iter().zip(&self.coefficients[range.clone()]) {
-                sum += f64::from(coefficient) * as_dvec3(entry);
-            }
+            let bytes = range.start * self.format.entry_bytes()..range.end * self.format.entry_bytes();
+            scratch.stored.extend_from_slice(&row[bytes]);
         }
-        sum
+        self.format.decode(&scratch.stored, 0..self.values.len(), &mut scratch.entries);
+        let products = self.values.iter().zip(&scratch.entries).map(|(&value, &entry)| value * as_dvec3(entry));
+        products.sum()
     }
 }
 
