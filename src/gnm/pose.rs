@@ -111,7 +111,7 @@ impl GnmPose {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "gpu"))]
 impl GnmPose {
     /// A pose without a pack, for tests of what packs coefficients.
     pub(super) fn of_coefficients(coefficients: Vec<f32>) -> GnmPose {
