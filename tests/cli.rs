@@ -3,6 +3,8 @@
 
 #[path = "cli/fixtures.rs"]
 mod fixtures;
+#[path = "cli/hostile.rs"]
+mod hostile;
 
 use fixtures::{changed_frames, controls, folder, gnmw, tiny_pack};
 use rigeval::gnm::cpu::gnm_blend;

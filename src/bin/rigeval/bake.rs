@@ -78,8 +78,8 @@ impl BasisChoice {
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
-    output: &'a Path,
+struct Report {
+    output: String,
     bytes: usize,
     vertices: usize,
     controls: usize,
@@ -169,7 +169,7 @@ pub fn finish(pack: &GnmPack, output: &Output, as_json: bool) -> Result<Outcome,
     output.write(&bytes)?;
     let source: Value = pack.source().and_then(|s| serde_json::from_str(s.get()).ok()).unwrap_or_default();
     let values = Report {
-        output: output.path(),
+        output: output.path().display().to_string(),
         bytes: bytes.len(),
         vertices: pack.vertex_count(),
         controls: pack.coefficient_count() + 4,
@@ -190,7 +190,7 @@ pub fn finish(pack: &GnmPack, output: &Output, as_json: bool) -> Result<Outcome,
         output.path().display(),
         size(bytes.len())
     );
-    report(as_json, &values, &text);
+    report(as_json, &values, &text)?;
     Ok(Outcome::Done)
 }
 

@@ -125,7 +125,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         "files": names,
         "pass": pass,
     });
-    report(args.json, &values, &lines.join("\n"));
+    report(args.json, &values, &lines.join("\n"))?;
     Ok(if pass { Outcome::Done } else { Outcome::CheckFailed })
 }
 

@@ -8,6 +8,7 @@ use crate::output::{self, Output};
 use crate::report::{grouped, report};
 use crate::rig::{self, Rig};
 use clap::ValueEnum;
+use rigeval::error::{LoadError, LoadErrorKind};
 use rigeval::files;
 use rigeval::frames::Overrides;
 use rigeval::gnm::model::{Correctives, GnmModel};
@@ -15,6 +16,7 @@ use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::Stage;
 use rigeval::npy;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -193,7 +195,7 @@ fn finish(args: &Args, device: &Device, frames: usize, vertices: usize, time: Du
         args.output.display()
     );
     let values = Report { device: device.name(), adapter: device.adapter(), frames, vertices, ms_per_frame };
-    report(args.json, &values, &text);
+    report(args.json, &values, &text)?;
     Ok(Outcome::Done)
 }
 
@@ -214,7 +216,12 @@ pub fn controls_of(array: npy::Array, pack: &GnmPack) -> Result<(Vec<f32>, usize
     })?;
     let values = array.into_f64()?;
     arrays::check_finite(&values, "controls", width)?;
-    Ok((values.into_iter().map(|x| x as f32).collect(), frame_count))
+    let narrow: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+    if let Some(index) = narrow.iter().position(|x| x.is_infinite()) {
+        let field = format!("controls[{}, {}]", index / width, index % width);
+        return Err(LoadError::new(LoadErrorKind::Value, field, "a number in the range of f32", values[index]).into());
+    }
+    Ok((narrow, frame_count))
 }
 
 fn read_overrides(path: &Path, pack: &GnmPack, frame_count: usize) -> Result<Overrides, Failure> {
@@ -230,11 +237,24 @@ fn read_overrides(path: &Path, pack: &GnmPack, frame_count: usize) -> Result<Ove
     Ok(overrides)
 }
 
+/// The first of many names, and how many more there are.
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    names[..names.len().min(SHOWN)].join(", ") + &more
+}
+
 /// Names the joints that the pack does not have: they are skipped.
 pub fn warn_of_unknown_joints(overrides: &Overrides, pack: &GnmPack) {
     let names = pack.skeleton().names();
-    for joint in overrides.joints().filter(|joint| !names.iter().any(|name| name == joint)) {
-        log::warn!("joint \"{joint}\" is not in the rig and is skipped; it has {}", names.join(", "));
+    let known: HashSet<&str> = names.iter().map(String::as_str).collect();
+    let unknown: Vec<String> = overrides.joints().filter(|j| !known.contains(j)).map(|j| format!("{j:?}")).collect();
+    if !unknown.is_empty() {
+        let (unknown, names) = (list(&unknown), list(names));
+        log::warn!("joints that the rig does not have are skipped: {unknown}; it has {names}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::bake;
 use crate::failure::{Failure, Outcome};
-use crate::report::{grouped, report, size};
+use crate::report::{grouped, one_line, report, size};
 use crate::rig::{self, FileKind};
 use rigeval::files::Files;
 use rigeval::frames::{self, Frames};
@@ -32,14 +32,14 @@ struct Facts {
 
 impl Facts {
     fn new(path: &Path, kind: &str, format: &str) -> Facts {
-        let mut facts = Facts { lines: vec![format!("{}: {format}", path.display())], values: Map::new() };
+        let mut facts = Facts { lines: vec![one_line(&format!("{}: {format}", path.display()))], values: Map::new() };
         facts.values.insert("kind".into(), json!(kind));
         facts.values.insert("format".into(), json!(format));
         facts
     }
 
     fn add(&mut self, key: &str, value: Value, text: impl std::fmt::Display) {
-        self.lines.push(format!("  {:<12}{text}", key.replace('_', " ")));
+        self.lines.push(one_line(&format!("  {:<12}{text}", key.replace('_', " "))));
         self.values.insert(key.into(), value);
     }
 
@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
             FileKind::Gnmw => of_gnmw(&args.file, &bytes).map_err(named)?,
         }
     };
-    report(args.json, &facts.values, &facts.lines.join("\n"));
+    report(args.json, &facts.values, &facts.lines.join("\n"))?;
     Ok(Outcome::Done)
 }
 

@@ -49,14 +49,21 @@ impl Output {
 
 /// Two outputs in one file would silently lose one of them.
 pub fn refuse_equal(outputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
-    for (index, (name, path)) in outputs.iter().enumerate() {
-        for (other, other_path) in &outputs[..index] {
+    let resolved: Vec<_> = outputs.iter().map(|(name, path)| (name, path.map(resolve))).collect();
+    for (index, (name, path)) in resolved.iter().enumerate() {
+        for (other, other_path) in &resolved[..index] {
             if path.is_some() && path == other_path {
                 return Err(Failure::new(format!("{other} and {name} name the same file: give each its own")));
             }
         }
     }
     Ok(())
+}
+
+/// Where a path leads: `./v.npy` and a link to it are `v.npy` too. A path that leads nowhere is left as it is.
+fn resolve(path: &Path) -> PathBuf {
+    let in_folder = || Some(fs::canonicalize(folder_of(path)).ok()?.join(path.file_name()?));
+    fs::canonicalize(path).ok().or_else(in_folder).unwrap_or_else(|| path.to_path_buf())
 }
 
 fn folder_of(path: &Path) -> &Path {

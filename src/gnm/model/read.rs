@@ -1,7 +1,7 @@
 //! The checked arrays of a `gnm_head.npz`.
 
 use super::GnmModel;
-use crate::error::{LoadError, LoadErrorKind};
+use crate::error::{LoadError, LoadErrorKind, one_line};
 use crate::npy::{Header, Npz};
 use bytemuck::Pod;
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ impl GnmModel {
         let fields = Fields::check(&npz)?;
         let extra: Vec<&str> = npz.names().filter(|name| !KEYS.contains(name)).collect();
         if !extra.is_empty() {
-            log::warn!("ignored arrays that a GNM Head {VERSION} model does not have: {}", extra.join(", "));
+            log::warn!("ignored arrays that a GNM Head {VERSION} model does not have: {}", one_line(extra.join(", ")));
         }
         let vertices = fields.vertices;
         // The two bases are nearly the whole file; each takes a core.
