@@ -62,6 +62,7 @@ fn bad_usage_and_bad_input_give_one_line_and_exit_2() {
         ("eval rig.aosrig --controls c.npy -o v.txt", "v.txt: give it a name that ends in .npy"),
         ("eval rig.aosrig --controls c.npy -o none/v.npy", "none/v.npy: folder none does not exist"),
         ("eval rig.aosrig --controls c.npy -o v.npy --normals v.npy", "--output and --normals name the same file"),
+        ("eval rig.aosrig --controls c.npy -o ./c.npy", "--controls and --output name the same file"),
         ("sample gnm -o head.obj", "head.obj: give it a name that ends in .npz or .aosrig"),
         ("sample gnm --basis i8 -o head.npz", "--basis"),
         ("bake gnm rig.aosrig -o head.aosrig", "rig.aosrig"),

@@ -22,6 +22,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Evaluate frames of a rig and write the vertices, (F, V, 3) f32
+///
+/// The time per frame holds evaluation alone: on a GPU submit and wait, but neither loading nor reading back.
 #[derive(clap::Args)]
 pub struct Args {
     /// A pack (.aosrig), or a GNM model (.npz) for the original formula
@@ -83,11 +85,7 @@ struct Report {
 }
 
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
-    output::refuse_equal(&[
-        ("--output", Some(&args.output)),
-        ("--normals", args.normals.as_deref()),
-        ("--joints", args.joints.as_deref()),
-    ])?;
+    args.refuse_equal_files()?;
     let vertices = Output::new(&args.output, &["npy"])?;
     let normals = args.normals.as_deref().map(|path| Output::new(path, &["npy"])).transpose()?;
     match rig::parse(&args.rig, rig::read(&args.rig)?)? {
@@ -166,6 +164,24 @@ fn eval_model(args: &Args, model: &GnmModel, vertices: &Output, normals: Option<
 }
 
 impl Args {
+    fn refuse_equal_files(&self) -> Result<(), Failure> {
+        let outputs = [
+            ("--output", Some(&*self.output)),
+            ("--normals", self.normals.as_deref()),
+            ("--joints", self.joints.as_deref()),
+        ];
+        let inputs = [
+            ("the rig", Some(&*self.rig)),
+            ("--controls", self.controls.as_deref()),
+            ("--overrides", self.overrides.as_deref()),
+            ("--identity", self.identity.as_deref()),
+            ("--expression", self.expression.as_deref()),
+            ("--rotations", self.rotations.as_deref()),
+            ("--translation", self.translation.as_deref()),
+        ];
+        output::refuse_equal(&outputs, &inputs)
+    }
+
     fn model_options(&self) -> [(&'static str, bool); 6] {
         [
             ("--identity", self.identity.is_some()),
@@ -188,11 +204,13 @@ fn refuse(args: &Args, of: &str, instead: &str, options: &[(&str, bool)]) -> Res
 
 fn finish(args: &Args, device: &Device, frames: usize, vertices: usize, time: Duration) -> Result<Outcome, Failure> {
     let ms_per_frame = time.as_secs_f64() * 1e3 / frames.max(1) as f64;
+    let outputs = [Some(&args.output), args.joints.as_ref(), args.normals.as_ref()];
+    let written: Vec<String> = outputs.iter().flatten().map(|path| path.display().to_string()).collect();
     let text = format!(
         "{frames} frames of {} vertices on {}, {ms_per_frame:.3} ms per frame\nwrote {}",
         grouped(vertices),
         device.describe(),
-        args.output.display()
+        written.join(", ")
     );
     let values = Report { device: device.name(), adapter: device.adapter(), frames, vertices, ms_per_frame };
     report(args.json, &values, &text)?;

@@ -47,15 +47,20 @@ impl Output {
     }
 }
 
-/// Two outputs in one file would silently lose one of them.
-pub fn refuse_equal(outputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
-    let resolved: Vec<_> = outputs.iter().map(|(name, path)| (name, path.map(resolve))).collect();
-    for (index, (name, path)) in resolved.iter().enumerate() {
-        for (other, other_path) in &resolved[..index] {
-            if path.is_some() && path == other_path {
-                return Err(Failure::new(format!("{other} and {name} name the same file: give each its own")));
-            }
+/// An option of the command line and the file it names, where it was given.
+pub type Named<'a> = (&'static str, Option<&'a Path>);
+
+/// Two outputs in one file would silently lose one of them, and an output in an input's file that input.
+pub fn refuse_equal(outputs: &[Named], inputs: &[Named]) -> Result<(), Failure> {
+    let resolved = |files: &[Named]| -> Vec<_> {
+        files.iter().filter_map(|(name, path)| Some((*name, resolve((*path)?)))).collect()
+    };
+    let (outputs, mut taken) = (resolved(outputs), resolved(inputs));
+    for (name, path) in outputs {
+        if let Some((other, _)) = taken.iter().find(|(_, other)| *other == path) {
+            return Err(Failure::new(format!("{other} and {name} name the same file: give each its own")));
         }
+        taken.push((name, path));
     }
     Ok(())
 }
