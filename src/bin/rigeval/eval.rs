@@ -103,9 +103,13 @@ fn eval_pack(args: &Args, pack: Arc<GnmPack>, vertices: &Output, normals: Option
         let shown = args.rig.display();
         return Err(Failure::new(format!("{shown}: a pack without faces has no normals: leave --normals out")));
     }
+    let stage = if args.stage == Some(StageChoice::Forward) { Stage::Forward } else { Stage::Pose };
+    if stage == Stage::Forward && args.overrides.is_some() {
+        let shown = args.rig.display();
+        return Err(Failure::new(format!("{shown}: --stage forward stops before the joints: leave --overrides out")));
+    }
     let (controls, frame_count) = read_controls(path, &pack)?;
     let overrides = args.overrides.as_deref().map(|path| read_overrides(path, &pack, frame_count)).transpose()?;
-    let stage = if args.stage == Some(StageChoice::Forward) { Stage::Forward } else { Stage::Pose };
     let device = Device::open(args.device)?;
     let inputs = PackInputs {
         controls: &controls,
@@ -115,6 +119,7 @@ fn eval_pack(args: &Args, pack: Arc<GnmPack>, vertices: &Output, normals: Option
         normals: normals.is_some(),
     };
     let frames = evaluate::pack(&device, &pack, &inputs)?;
+    refuse_overflow(args, &frames.positions)?;
     let shape = [frame_count, pack.vertex_count(), 3];
     vertices.write(&npy::write_f32(&shape, &frames.positions))?;
     if let (Some(output), Some(values)) = (normals, &frames.normals) {
@@ -153,7 +158,9 @@ fn eval_model(args: &Args, model: &GnmModel, vertices: &Output, normals: Option<
     let frames = evaluate::model(model, &inputs, correctives, normals.is_some())?;
     let narrow = |values: &[f64]| values.iter().map(|&x| x as f32).collect::<Vec<f32>>();
     let (frame_count, vertex_count) = (inputs.frame_count, model.template.len());
-    vertices.write(&npy::write_f32(&[frame_count, vertex_count, 3], &narrow(&frames.positions)))?;
+    let positions = narrow(&frames.positions);
+    refuse_overflow(args, &positions)?;
+    vertices.write(&npy::write_f32(&[frame_count, vertex_count, 3], &positions))?;
     if let Some(output) = &joints {
         output.write(&npy::write_f32(&[frame_count, model.joint_names.len(), 4, 4], &narrow(&frames.joints)))?;
     }
@@ -199,6 +206,14 @@ fn refuse(args: &Args, of: &str, instead: &str, options: &[(&str, bool)]) -> Res
     match options.iter().find(|(_, given)| *given) {
         Some((name, _)) => Err(Failure::new(format!("{}: {name} belongs to {of}; {instead}", args.rig.display()))),
         None => Ok(()),
+    }
+}
+
+/// Finite inputs of absurd size leave the range of f32.
+fn refuse_overflow(args: &Args, positions: &[f32]) -> Result<(), Failure> {
+    match positions.iter().all(|x| x.is_finite()) {
+        true => Ok(()),
+        false => Err(Failure::new(format!("{}: the inputs move vertices beyond the range of f32", args.rig.display()))),
     }
 }
 
