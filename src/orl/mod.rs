@@ -1,0 +1,3 @@
+//! The MetaHuman rig: DNA files and what is computed from them.
+
+pub mod dna;
