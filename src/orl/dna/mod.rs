@@ -3,16 +3,28 @@
 //! [`Dna`] is the parsed file as plain structs. Reading checks every index, count and number, so code that takes a read `Dna`
 //! may index without looking.
 
+mod codec;
 mod codes;
 mod extensions;
+mod layout;
+mod options;
+mod read;
 mod rig;
+mod write;
+
+use crate::error::LoadError;
+use codec::{Field, Reader, Writer};
 
 pub use codes::*;
 pub use extensions::*;
+pub use options::{Layers, LoadOptions};
 pub use rig::*;
 
 /// The most levels of detail that a file may have.
 pub const MAX_LODS: usize = 33;
+
+/// The newest minor file version whose layers are all known here: 2.8.
+pub const NEWEST_VERSION: u16 = 8;
 
 /// A parsed DNA file. A layer that the file lacks is its default: empty.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -55,3 +67,65 @@ pub struct UnknownLayer {
     /// The body.
     pub bytes: Vec<u8>,
 }
+
+impl Dna {
+    /// Reads a whole file.
+    ///
+    /// # Errors
+    /// As [`Dna::read_with`].
+    pub fn read(bytes: &[u8]) -> Result<Dna, LoadError> {
+        Dna::read_with(bytes, &LoadOptions::default())
+    }
+
+    /// Reads the parts of a file that the options name.
+    ///
+    /// # Errors
+    /// `Format` - not a DNA file; `Version` - not 2.x; `Truncated`, `Missing`, `Corrupt` - the file contradicts itself;
+    /// `Shape`, `Value` - an array, an index or a number that does not fit the rest.
+    pub fn read_with(bytes: &[u8], options: &LoadOptions) -> Result<Dna, LoadError> {
+        read::read(bytes, options)
+    }
+}
+
+/// One kind of layer: where it is known from and how it is read and written.
+struct Layer {
+    id: [u8; 4],
+    version: u32,
+    /// The first minor file version that has it.
+    since: u16,
+    /// Whether a file without it is refused.
+    needed: bool,
+    read: fn(&mut Dna, &mut Reader) -> Result<(), LoadError>,
+    write: fn(&Dna, &mut Writer),
+}
+
+macro_rules! layers {
+    ($($id:literal $version:literal $since:literal $needed:literal $($field:ident).+;)*) => {
+        [$(Layer {
+            id: *$id,
+            version: $version,
+            since: $since,
+            needed: $needed,
+            read: |dna, r| {
+                dna.$($field).+ = Field::read(r).map_err(|e| codec::inside(e, stringify!($($field).+)))?;
+                Ok(())
+            },
+            write: |dna, w| dna.$($field).+.write(w),
+        }),*]
+    };
+}
+
+/// The layers in the order that they are written in.
+static LAYERS: [Layer; 11] = layers!(
+    b"desc" 0x1_0001 2 true descriptor;
+    b"defn" 0x1_0001 2 true definition;
+    b"bhvr" 0x1_0001 2 false behavior;
+    b"geom" 0x1_0001 2 false meshes;
+    b"mlbh" 0x1_0000 3 false networks;
+    b"rbfb" 0x1_0000 4 false rbf;
+    b"rbfe" 0x1_0000 5 false rbf_outputs;
+    b"jbmd" 0x1_0000 4 false joint_representations;
+    b"twsw" 0x1_0000 4 false twist_swing;
+    b"mlbe" 0x1_0000 6 false operation_graph;
+    b"dsce" 0x1_0000 7 false conventions;
+);
