@@ -1,6 +1,7 @@
 //! A matrix in blocks of rows: the rows of a block lie side by side for each column, so that the compiler keeps a block's sums in vector registers.
 //!
-//! The order of the additions is the reference's: blocks of 8 rows have four partial sums over the columns, a last block of 4 has eight.
+//! The order of the additions is the reference's: blocks of 8 rows have four partial sums over the columns, a last block of 4 has
+//! eight.
 
 /// Rows of a full block: two SSE registers, one AVX register.
 const FULL: usize = 8;
@@ -65,7 +66,8 @@ impl Blocks {
     }
 }
 
-/// `SUMS` sums over the columns, each of every `SUMS`th one: independent, so that additions overlap.
+/// `SUMS` sums over the columns, each of every `SUMS`th one: independent, so that additions overlap. The columns of an incomplete round go to
+/// the first sum.
 #[inline]
 fn partial_sums<const LANES: usize, const SUMS: usize>(values: &[[f32; LANES]], input: &[f32]) -> [[f32; LANES]; SUMS] {
     let mut sums = [[0.0; LANES]; SUMS];
@@ -78,9 +80,9 @@ fn partial_sums<const LANES: usize, const SUMS: usize>(values: &[[f32; LANES]], 
             }
         }
     }
-    for (sum, (column, x)) in sums.iter_mut().zip(rest.iter().zip(x_rest)) {
+    for (column, x) in rest.iter().zip(x_rest) {
         for lane in 0..LANES {
-            sum[lane] += column[lane] * x;
+            sums[0][lane] += column[lane] * x;
         }
     }
     sums

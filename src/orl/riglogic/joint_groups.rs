@@ -67,6 +67,12 @@ impl JointGroups {
         self.groups.iter().map(|g| g.inputs.len()).max().unwrap_or(0)
     }
 
+    /// Multiply-adds of a level.
+    pub(super) fn multiply_adds(&self, lod: usize) -> usize {
+        let of = |group: &Group| group.lods.get(lod).map_or(0, |&(rows, columns)| rows as usize * columns as usize);
+        self.groups.iter().map(of).sum()
+    }
+
     /// Assigns the active rows of a level; a later row of the same attribute wins. `gathered` has room for the widest group.
     pub(super) fn run(&self, lod: usize, euler: Euler, controls: &[f32], joints: &mut [f32], gathered: &mut [f32]) {
         for group in &self.groups {

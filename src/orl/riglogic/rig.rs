@@ -108,6 +108,12 @@ impl RigLogic {
         self.variable_attributes.get(self.level(lod)).map_or(&[], Vec::as_slice)
     }
 
+    /// How many coefficients of the joint groups a level of detail multiplies and adds: the bulk of its cost.
+    #[must_use]
+    pub fn multiply_adds(&self, lod: usize) -> usize {
+        self.joint_groups.multiply_adds(self.level(lod))
+    }
+
     /// Maps GUI controls to the raw controls of a state.
     ///
     /// Every raw control is written: one that no row of the table drives becomes 0, the w of a joint's quaternion included. Set those afterwards,

@@ -121,11 +121,12 @@ fn angles_of_another_sequence_and_sign_are_converted() {
     let mut joints = [0.0; 18];
     run(&dna, RotationOutput::Euler, 0, &mut [0.0, 30.0, 0.0], &mut joints);
     close(&joints[3..6], &[0.0, -30.0, 0.0]);
-    // z then x is, for the rig's x then z, another pair of angles of the same rotation: q_x * q_z of quarter turns = (1, -1, 1, 1) / 2.
+    // z then x is, for the rig's x then y then z, another triple of angles of the same rotation: q_x(30) * q_z(45).
     let mut joints = [0.0; 20];
     joints[6] = 1.0;
-    run(&dna, RotationOutput::Quaternion, 0, &mut [90.0, 0.0, 90.0], &mut joints);
-    close(&joints[3..7], &[0.5, -0.5, 0.5, 0.5]);
+    run(&dna, RotationOutput::Quaternion, 0, &mut [30.0, 0.0, 45.0], &mut joints);
+    let ((sx, cx), (sz, cz)) = (15.0_f32.to_radians().sin_cos(), 22.5_f32.to_radians().sin_cos());
+    close(&joints[3..7], &[sx * cz, -sx * sz, cx * sz, cx * cz]);
 }
 
 #[test]
@@ -135,10 +136,7 @@ fn settings_and_places_out_of_range_are_refused() {
     };
     assert_eq!(error(&[(0, 18)], &[]), "ML joints outputs: expected a joint below 2, got 2");
     assert_eq!(error(&[(1, 3)], &[(1, 1)]), "ML joints inputs: expected four controls below 4, got 1");
-    assert_eq!(
-        error(&[], &[(1, 2)]),
-        "ML joints rotation type: expected 0 (Euler angles) or 1 (quaternion), got 2"
-    );
+    assert_eq!(error(&[], &[(1, 2)]), "ML joints rotation type: expected 0 (Euler angles) or 1 (quaternion), got 2");
     let with = |key: usize, value: u16| {
         let mut settings = Z_UP;
         settings[key - 2].1 = value;
