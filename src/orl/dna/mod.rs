@@ -3,10 +3,12 @@
 //! [`Dna`] is the parsed file as plain structs. Reading checks every index, count and number, so code that takes a read `Dna`
 //! may index without looking.
 
+mod check;
 mod codec;
 mod codes;
 mod extensions;
 mod layout;
+mod names;
 mod options;
 mod read;
 mod rig;
@@ -17,6 +19,7 @@ use codec::{Field, Reader, Writer};
 
 pub use codes::*;
 pub use extensions::*;
+pub use names::{ATTRIBUTES, Attribute, ControlCounts, ControlKind};
 pub use options::{Layers, LoadOptions};
 pub use rig::*;
 
@@ -83,7 +86,9 @@ impl Dna {
     /// `Format` - not a DNA file; `Version` - not 2.x; `Truncated`, `Missing`, `Corrupt` - the file contradicts itself;
     /// `Shape`, `Value` - an array, an index or a number that does not fit the rest.
     pub fn read_with(bytes: &[u8], options: &LoadOptions) -> Result<Dna, LoadError> {
-        read::read(bytes, options)
+        let dna = read::read(bytes, options)?;
+        check::check(&dna)?;
+        Ok(dna)
     }
 }
 
