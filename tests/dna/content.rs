@@ -14,6 +14,10 @@ fn assert_refused(rig: &str, cases: &[Case]) {
     }
 }
 
+fn shorten<T>(values: &mut Vec<T>) {
+    values.pop();
+}
+
 #[test]
 fn wrong_definition_is_refused() {
     assert_refused(
@@ -33,13 +37,13 @@ fn wrong_definition_is_refused() {
             ("mesh of a list", |d| d.definition.lod_meshes.lists[0][0] = 1, "definition.lod_meshes.lists[0][0]"),
             ("mesh of a channel", |d| d.definition.mesh_channels[1].mesh = 1, "definition.mesh_channels[1].mesh"),
             ("channel of a mesh", |d| d.definition.mesh_channels[2].channel = 3, "definition.mesh_channels[2].channel"),
-            ("parents short", |d| drop(d.definition.joint_parents.pop()), "definition.joint_parents"),
+            ("parents short", |d| shorten(&mut d.definition.joint_parents), "definition.joint_parents"),
             (
                 "translations long",
                 |d| d.definition.neutral_translations.push([0.0; 3]),
                 "definition.neutral_translations",
             ),
-            ("rotations short", |d| drop(d.definition.neutral_rotations.pop()), "definition.neutral_rotations"),
+            ("rotations short", |d| shorten(&mut d.definition.neutral_rotations), "definition.neutral_rotations"),
             ("parent", |d| d.definition.joint_parents[3] = 4, "definition.joint_parents[3]"),
             (
                 "translation NaN",
@@ -93,10 +97,10 @@ fn wrong_behavior_is_refused() {
             ("corrective above", |d| d.behavior.psd[0].row = 10, "behavior.psd[0].row"),
             ("factor", |d| d.behavior.psd[5].column = 10, "behavior.psd[5].column"),
             ("factor's weight", |d| d.behavior.psd[5].value = f32::NAN, "behavior.psd[5].value"),
-            ("group levels", |d| drop(d.behavior.joint_groups[0].lods.pop()), "behavior.joint_groups[0].lods"),
+            ("group levels", |d| shorten(&mut d.behavior.joint_groups[0].lods), "behavior.joint_groups[0].lods"),
             ("group rows", |d| d.behavior.joint_groups[0].lods[0] = 15, "behavior.joint_groups[0].lods[0]"),
             ("rows grow", |d| d.behavior.joint_groups[1].lods = vec![1, 2], "behavior.joint_groups[1].lods[1]"),
-            ("values short", |d| drop(d.behavior.joint_groups[1].values.pop()), "behavior.joint_groups[1].values"),
+            ("values short", |d| shorten(&mut d.behavior.joint_groups[1].values), "behavior.joint_groups[1].values"),
             ("group input", |d| d.behavior.joint_groups[0].inputs[4] = 10, "behavior.joint_groups[0].inputs[4]"),
             ("group output", |d| d.behavior.joint_groups[0].outputs[3] = 36, "behavior.joint_groups[0].outputs[3]"),
             ("group joint", |d| d.behavior.joint_groups[0].joints[1] = 4, "behavior.joint_groups[0].joints[1]"),
@@ -124,12 +128,12 @@ fn wrong_geometry_is_refused() {
             ("position", |d| d.meshes[0].positions[4][1] = f32::NAN, "meshes[0].positions[13]"),
             ("uv", |d| d.meshes[0].uvs[4][1] = f32::INFINITY, "meshes[0].uvs[9]"),
             ("normal", |d| d.meshes[0].normals[0][0] = f32::NAN, "meshes[0].normals[0]"),
-            ("layouts", |d| drop(d.meshes[0].layouts.uvs.pop()), "meshes[0].layouts.uvs"),
+            ("layouts", |d| shorten(&mut d.meshes[0].layouts.uvs), "meshes[0].layouts.uvs"),
             ("layout position", |d| d.meshes[0].layouts.positions[5] = 60, "meshes[0].layouts.positions[5]"),
             ("layout uv", |d| d.meshes[0].layouts.uvs[5] = 66, "meshes[0].layouts.uvs[5]"),
             ("layout normal", |d| d.meshes[0].layouts.normals[5] = 60, "meshes[0].layouts.normals[5]"),
             ("corner", |d| d.meshes[0].faces[7][3] = 66, "meshes[0].faces[7][3]"),
-            ("skin rows", |d| drop(d.meshes[0].skin.pop()), "meshes[0].skin"),
+            ("skin rows", |d| shorten(&mut d.meshes[0].skin), "meshes[0].skin"),
             ("skin pairs", |d| d.meshes[0].skin[9].joints.push(0), "meshes[0].skin[9].joints"),
             ("skin joint", |d| d.meshes[0].skin[9].joints[0] = 4, "meshes[0].skin[9].joints[0]"),
             ("skin weight", |d| d.meshes[0].skin[9].weights[0] = f32::NAN, "meshes[0].skin[9].weights[0]"),
@@ -149,14 +153,14 @@ fn wrong_networks_are_refused() {
             ("levels", |d| d.networks.lod_networks.lods.push(0), "networks.lod_networks.lods"),
             ("network of a level", |d| d.networks.lod_networks.lists[0][0] = 3, "networks.lod_networks.lists[0][0]"),
             ("meshes of regions", |d| d.networks.region_networks.clear(), "networks.region_networks"),
-            ("regions", |d| drop(d.networks.region_networks[0].pop()), "networks.region_networks[0]"),
+            ("regions", |d| shorten(&mut d.networks.region_networks[0]), "networks.region_networks[0]"),
             ("network of a region", |d| d.networks.region_networks[0][1][0] = 3, "networks.region_networks[0][1][0]"),
             ("output", |d| d.networks.networks[1].outputs[0] = 21, "networks.networks[1].outputs[0]"),
             ("input", |d| d.networks.networks[1].inputs[0] = 21, "networks.networks[1].inputs[0]"),
-            ("outputs", |d| drop(d.networks.networks[1].outputs.pop()), "networks.networks[1].outputs"),
+            ("outputs", |d| shorten(&mut d.networks.networks[1].outputs), "networks.networks[1].outputs"),
             (
                 "inputs",
-                |d| drop(d.networks.networks[1].inputs.pop()),
+                |d| shorten(&mut d.networks.networks[1].inputs),
                 "networks.networks[1].layers[0].weights per output",
             ),
             ("no layers", |d| d.networks.networks[1].layers.clear(), "networks.networks[1].outputs"),
@@ -167,7 +171,7 @@ fn wrong_networks_are_refused() {
             ),
             (
                 "weights",
-                |d| drop(d.networks.networks[1].layers[0].weights.pop()),
+                |d| shorten(&mut d.networks.networks[1].layers[0].weights),
                 "networks.networks[1].layers[0].weights",
             ),
             (
@@ -197,12 +201,12 @@ fn wrong_rbf_is_refused() {
             ("solver of a level", |d| d.rbf.lod_solvers.lists[0][0] = 9, "rbf.lod_solvers.lists[0][0]"),
             ("input", |d| d.rbf.solvers[1].inputs[0] = 59, "rbf.solvers[1].inputs[0]"),
             ("pose", |d| d.rbf.solvers[1].poses[0] = 36, "rbf.solvers[1].poses[0]"),
-            ("values", |d| drop(d.rbf.solvers[1].values.pop()), "rbf.solvers[1].values"),
+            ("values", |d| shorten(&mut d.rbf.solvers[1].values), "rbf.solvers[1].values"),
             ("value", |d| d.rbf.solvers[1].values[3] = f32::NAN, "rbf.solvers[1].values[3]"),
             ("radius", |d| d.rbf.solvers[1].radius = f32::NAN, "rbf.solvers[1].radius[0]"),
             ("threshold", |d| d.rbf.solvers[1].weight_threshold = f32::NAN, "rbf.solvers[1].weight_threshold[0]"),
             ("scale", |d| d.rbf.poses[4].scale = f32::INFINITY, "rbf.poses[4].scale[0]"),
-            ("poses", |d| drop(d.rbf_outputs.poses.pop()), "rbf_outputs.poses"),
+            ("poses", |d| shorten(&mut d.rbf_outputs.poses), "rbf_outputs.poses"),
             ("pose input", |d| d.rbf_outputs.poses[2].inputs.push(59), "rbf_outputs.poses[2].inputs[0]"),
             ("pose output", |d| d.rbf_outputs.poses[2].outputs[0] = 59, "rbf_outputs.poses[2].outputs[0]"),
             ("pose weights", |d| d.rbf_outputs.poses[2].weights.clear(), "rbf_outputs.poses[2].weights"),
@@ -228,7 +232,7 @@ fn wrong_twist_is_refused() {
             ("weights", |d| d.twist_swing.twists[0].weights.push(0.0), "twist_swing.twists[0].weights"),
             ("weight", |d| d.twist_swing.swings[0].weights[0] = f32::NAN, "twist_swing.swings[0].weights[0]"),
             ("joint", |d| d.twist_swing.twists[0].joints[0] = 14, "twist_swing.twists[0].joints[0]"),
-            ("inputs", |d| drop(d.twist_swing.swings[0].inputs.pop()), "twist_swing.swings[0].inputs"),
+            ("inputs", |d| shorten(&mut d.twist_swing.swings[0].inputs), "twist_swing.swings[0].inputs"),
             ("input", |d| d.twist_swing.twists[0].inputs[3] = 14, "twist_swing.twists[0].inputs[3]"),
         ],
     );
@@ -236,13 +240,12 @@ fn wrong_twist_is_refused() {
 
 #[test]
 fn wrong_operation_graph_is_refused() {
-    const SETS: &str = "operation_graph.types[0]";
     assert_refused(
         "ml_ext",
         &[
             (
                 "sets",
-                |d| drop(d.operation_graph.types[0].lod_operations.pop()),
+                |d| shorten(&mut d.operation_graph.types[0].lod_operations),
                 "operation_graph.types[0].lod_operations",
             ),
             (
@@ -272,7 +275,7 @@ fn wrong_operation_graph_is_refused() {
             ),
             (
                 "row counts",
-                |d| drop(d.operation_graph.types[0].sets[3][0].parameters.pop()),
+                |d| shorten(&mut d.operation_graph.types[0].sets[3][0].parameters),
                 "operation_graph.types[0].sets[3][0].parameters",
             ),
             (
@@ -282,7 +285,7 @@ fn wrong_operation_graph_is_refused() {
             ),
             (
                 "sum's weights",
-                |d| drop(d.operation_graph.types[0].sets[2][0].parameters.pop()),
+                |d| shorten(&mut d.operation_graph.types[0].sets[2][0].parameters),
                 "operation_graph.types[0].sets[2][0].parameters",
             ),
             (
@@ -306,7 +309,7 @@ fn wrong_operation_graph_is_refused() {
                 "operation_graph.types[0].sets[1][1].dependencies[0]",
             ),
             ("parameter", |d| d.operation_graph.joint_parameters[1].value = 2, "operation_graph.joint_parameters[1]"),
-            ("joint pairs", |d| drop(d.operation_graph.joint_outputs.pop()), "operation_graph.joint_outputs"),
+            ("joint pairs", |d| shorten(&mut d.operation_graph.joint_outputs), "operation_graph.joint_outputs"),
             ("joint input", |d| d.operation_graph.joint_inputs[3] = 58, "operation_graph.joint_inputs[3]"),
             ("joint output", |d| d.operation_graph.joint_outputs[3] = 100, "operation_graph.joint_outputs[3]"),
             (
@@ -319,7 +322,6 @@ fn wrong_operation_graph_is_refused() {
             ),
         ],
     );
-    assert!(!read("ml_ext").operation_graph.types.is_empty(), "{SETS}");
 }
 
 /// The checks stand between the bytes and the caller, in both tables of the file.

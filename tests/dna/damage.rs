@@ -102,7 +102,7 @@ fn damaged_file_is_refused_by_name() {
         ("geom size one more", put(tiny(), geom + 12, geom_size as u32 + 1), Corrupt, "layer \"geom\""),
         ("desc unknown", put(tiny(), desc, 0x7a7a_7a7a), Missing, "layer \"desc\""),
         ("defn unknown", put(tiny(), defn, 0x7a7a_7a7a), Missing, "layer \"defn\""),
-        ("geom twice", put(tiny(), geom + 16, 0x6765_6f6d), Corrupt, "two"),
+        ("geom twice", put(put(tiny(), geom + 16, 0x6765_6f6d), geom + 20, 0x1_0001), Corrupt, "two"),
         ("mesh count", put(tiny(), geom_offset, 0x7fff_ffff), Truncated, "meshes"),
         ("mesh size", put(tiny(), geom_offset + 4, 9), Truncated, "meshes[0].positions.xs"),
         ("position count over the file", put(tiny(), position_count, size as u32 + 1), Truncated, "positions.xs"),
@@ -210,7 +210,7 @@ proptest! {
         let mut bytes = rig(RIGS[name]);
         for (at, bit) in flips {
             let at = at.index(bytes.len());
-            bytes[at] ^= 1 << bit;
+            bytes[at] ^= 1u8 << bit;
         }
         assert_sound(&bytes);
     }

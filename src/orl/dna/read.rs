@@ -135,7 +135,7 @@ fn read_layers(bytes: &[u8], version: u16, options: &LoadOptions) -> Result<Dna,
         }
         let mut r = Reader::new(bytes, offset, end, version);
         r.blend_shapes = options.blend_shapes;
-        (LAYERS[known].read)(&mut dna, &mut r).and_then(|()| r.end()).map_err(|e| inside(e, "").within(&name))?;
+        (LAYERS[known].read)(&mut dna, &mut r).and_then(|()| r.end()).map_err(|e| e.within(&name))?;
         appended |= r.left() > 0;
     }
     for (layer, seen) in LAYERS.iter().zip(seen) {
