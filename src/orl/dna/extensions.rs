@@ -94,7 +94,7 @@ pub struct RbfPose {
     pub scale: f32,
 }
 
-/// Layer `rbfe`: what the pose weights do. Empty in 2.4 files, where `Dna::pose_outputs` gives the implied rule.
+/// Layer `rbfe`: what the pose weights do. Empty in 2.4 files, where [`Dna::pose_outputs`](super::Dna::pose_outputs) gives the implied rule.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RbfOutputs {
     /// Names of the RBF pose controls: control indices after the ML ones.
