@@ -90,7 +90,7 @@ fn generated() -> Dna {
         let outputs: Vec<u16> = (first * 9..(first + 8).min(JOINTS) * 9).filter(|a| a % 9 < 7).collect();
         let rows = outputs.len() as u16;
         let inputs: Vec<u16> = (0..80).map(|i| (first + i * 11) % (RAW + CORRECTIVES)).collect();
-        let value = |i: usize| if i % 3 == 0 { 0.0 } else { (i as f32 * 0.37).sin() };
+        let value = |i: usize| if i.is_multiple_of(3) { 0.0 } else { (i as f32 * 0.37).sin() };
         let values = (0..outputs.len() * inputs.len()).map(value).collect();
         let lods = (0..8).map(|lod| rows * (8 - lod) / 8).collect();
         dna.behavior.joint_groups.push(JointGroup { lods, inputs, outputs, values, joints: vec![] });

@@ -58,10 +58,8 @@ impl Blocks {
         }
         if first < rows {
             let s = partial_sums::<HALF, 8>(&self.half[..used], input);
-            for lane in 0..rows - first {
-                let quarter = |i: usize| (s[i][lane] + s[i + 1][lane]) + (s[i + 2][lane] + s[i + 3][lane]);
-                write(first + lane, quarter(0) + quarter(4));
-            }
+            let quarter = |i: usize, lane: usize| (s[i][lane] + s[i + 1][lane]) + (s[i + 2][lane] + s[i + 3][lane]);
+            (0..rows - first).for_each(|lane| write(first + lane, quarter(0, lane) + quarter(4, lane)));
         }
     }
 }

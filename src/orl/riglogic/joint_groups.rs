@@ -85,7 +85,7 @@ impl JointGroups {
         }
         for &joint in self.turned.get(lod).map_or(&[][..], Vec::as_slice) {
             let rotation = &mut joints[usize::from(joint) * 10 + 3..][..4];
-            let q = euler.to_quaternion([rotation[0], rotation[1], rotation[2]]);
+            let q = euler.quaternion([rotation[0], rotation[1], rotation[2]]);
             rotation.copy_from_slice(&q);
         }
     }

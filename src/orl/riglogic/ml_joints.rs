@@ -205,13 +205,13 @@ impl Turn {
     fn quaternion(&self, euler: Euler) -> [f32; 4] {
         match *self {
             Turn::Quaternion(q) => q,
-            Turn::Angles(angles) => euler.to_quaternion(angles),
+            Turn::Angles(angles) => euler.quaternion(angles),
         }
     }
 
     fn angles(&self, euler: Euler) -> [f32; 3] {
         match *self {
-            Turn::Quaternion(q) => euler.from_quaternion(q),
+            Turn::Quaternion(q) => euler.angles(q),
             Turn::Angles(angles) => angles,
         }
     }
@@ -275,7 +275,7 @@ impl Conversion {
             }
             Some(Rotation::Angles(at)) => {
                 let angles = at.map(|control| control.map_or(0.0, |c| controls[usize::from(c)]));
-                let angles = euler.from_quaternion(self.quaternion(self.angles.to_quaternion(angles)));
+                let angles = euler.angles(self.quaternion(self.angles.quaternion(angles)));
                 for (control, angle) in at.iter().zip(angles) {
                     control.iter().for_each(|&c| controls[usize::from(c)] = angle);
                 }

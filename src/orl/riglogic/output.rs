@@ -43,7 +43,7 @@ impl RotationOutput {
     /// Assigns the rotation of one joint.
     pub(super) fn set_rotation(self, euler: Euler, joints: &mut [f32], joint: usize, q: [f32; 4]) {
         match self {
-            RotationOutput::Euler => joints[joint * 9 + 3..][..3].copy_from_slice(&euler.from_quaternion(q)),
+            RotationOutput::Euler => joints[joint * 9 + 3..][..3].copy_from_slice(&euler.angles(q)),
             RotationOutput::Quaternion => joints[joint * 10 + 3..][..4].copy_from_slice(&q),
         }
     }

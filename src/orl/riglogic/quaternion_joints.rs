@@ -51,7 +51,7 @@ impl QuaternionJoints {
             }
             let width = group.inputs.len();
             let turn = |rows: &[Option<usize>; 3], column: usize| {
-                euler.to_quaternion(rows.map(|row| row.map_or(0.0, |row| group.values[row * width + column])))
+                euler.quaternion(rows.map(|row| row.map_or(0.0, |row| group.values[row * width + column])))
             };
             let turns = joints.iter().flat_map(|(_, rows)| part.columns.iter().map(move |&column| turn(rows, column)));
             built.push(Group {
@@ -145,7 +145,7 @@ mod tests {
             values: vec![90., 0., 90., 0., 90., 90.],
             joints: vec![0, 1],
         };
-        let whole = DEGREES.to_quaternion([90.0, 90.0, 0.0]);
+        let whole = DEGREES.quaternion([90.0, 90.0, 0.0]);
         let at_1 = rotations(&group, 1, &[1.0, 1.0]);
         close(at_1[0], whole);
         assert_eq!(at_1[1], [0.0; 4], "not written");

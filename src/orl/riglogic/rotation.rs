@@ -96,7 +96,7 @@ impl Euler {
         if self.degrees { angle * RADIANS_PER_DEGREE } else { angle }
     }
 
-    pub(super) fn to_quaternion(self, angles: [f32; 3]) -> [f32; 4] {
+    pub(super) fn quaternion(self, angles: [f32; 3]) -> [f32; 4] {
         let about = |axis: usize| {
             let half = self.radians(angles[axis] * self.signs[axis]) * 0.5;
             let mut q = [0.0, 0.0, 0.0, half.cos()];
@@ -107,7 +107,7 @@ impl Euler {
         multiply(about(k), multiply(about(j), about(i)))
     }
 
-    pub(super) fn from_quaternion(self, q: [f32; 4]) -> [f32; 3] {
+    pub(super) fn angles(self, q: [f32; 4]) -> [f32; 3] {
         let ([i, j, k], e, m) = (self.order, self.parity, matrix(q));
         let mut angles = [0.0; 3];
         angles[j] = polynomial_asin(-e * m[i][k]);
@@ -168,13 +168,13 @@ mod tests {
     #[test]
     fn euler_two_quarter_turns_apply_the_first_axis_first() {
         // Hand: q_y * q_x of two quarter turns = (1/2, 1/2, -1/2, 1/2); reversed, the z component changes its sign.
-        close(Euler::new(XYZ, [1.0; 3], true).to_quaternion([90.0, 90.0, 0.0]), [0.5, 0.5, -0.5, 0.5], 1e-6);
-        close(Euler::new([1, 0, 2], [1.0; 3], true).to_quaternion([90.0, 90.0, 0.0]), [0.5, 0.5, 0.5, 0.5], 1e-6);
+        close(Euler::new(XYZ, [1.0; 3], true).quaternion([90.0, 90.0, 0.0]), [0.5, 0.5, -0.5, 0.5], 1e-6);
+        close(Euler::new([1, 0, 2], [1.0; 3], true).quaternion([90.0, 90.0, 0.0]), [0.5, 0.5, 0.5, 0.5], 1e-6);
     }
 
     #[test]
     fn euler_negative_sign_turns_the_other_way() {
-        close(Euler::new(XYZ, [1.0, -1.0, 1.0], true).to_quaternion([0.0, 90.0, 0.0]), [0.0, -HALF, 0.0, HALF], 1e-6);
+        close(Euler::new(XYZ, [1.0, -1.0, 1.0], true).quaternion([0.0, 90.0, 0.0]), [0.0, -HALF, 0.0, HALF], 1e-6);
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
                 for (degrees, angles, tolerance) in [(true, [25.0, -40.0, 65.0], 2e-5), (false, [0.3, -0.7, 1.1], 1e-6)]
                 {
                     let euler = Euler::new(order, signs, degrees);
-                    close(euler.from_quaternion(euler.to_quaternion(angles)), angles, tolerance);
+                    close(euler.angles(euler.quaternion(angles)), angles, tolerance);
                 }
             }
         }
@@ -194,13 +194,13 @@ mod tests {
     fn euler_at_the_pole_gives_the_whole_turn_to_the_last_axis() {
         // A quarter turn about y alone, with components that make M[0][2] exactly -1: 2(xz - wy) = -2 * 1 * 0.5.
         let euler = Euler::new(XYZ, [1.0; 3], true);
-        let [x, y, z] = euler.from_quaternion([0.0, 0.5, 0.0, 1.0]);
+        let [x, y, z] = euler.angles([0.0, 0.5, 0.0, 1.0]);
         assert_eq!(x, 0.0);
         close([y], [90.0], 1e-4);
         // M[1][0] = 0, M[1][1] = 1.
         assert_eq!(z, 0.0);
         // x = z = 0.5 with w = -y: M[0][2] = 2(xz - wy) = 1, M[1][0] = 2(xy - wz), M[1][1] = 1 - 2(xx + zz) = 0.
-        let [x, y, z] = euler.from_quaternion([0.5, 0.5, 0.5, -0.5]);
+        let [x, y, z] = euler.angles([0.5, 0.5, 0.5, -0.5]);
         close([x, y, z], [0.0, -90.0, -90.0], 1e-3);
     }
 
