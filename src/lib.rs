@@ -44,6 +44,7 @@ pub mod lbs;
 pub mod math;
 pub mod normals;
 pub mod npy;
+pub mod orl;
 pub mod skeleton;
 
 pub use glam;

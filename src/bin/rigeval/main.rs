@@ -15,6 +15,7 @@ mod output;
 mod progress;
 mod report;
 mod rig;
+mod riglogic;
 mod sample;
 
 use clap::{Parser, Subcommand};
@@ -38,6 +39,7 @@ enum Command {
     Bake(bake::Args),
     Eval(eval::Args),
     Check(check::Args),
+    Riglogic(riglogic::Args),
 }
 
 fn main() -> ExitCode {
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Command::Bake(args) => bake::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Riglogic(args) => riglogic::run(&args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
