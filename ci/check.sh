@@ -4,7 +4,8 @@
 #   fmt       rustfmt
 #   clippy    no warning, for each feature set
 #   doc       rustdoc without a warning, every link right
-#   test      unit, integration and documentation tests, on a Vulkan adapter (Mesa's software driver is installed when there is none)
+#   test      unit, integration and documentation tests, on a Vulkan adapter (Mesa's software driver is installed when there is none),
+#             then those that need no GPU once more without that feature
 #   bench     the benches compile
 #   package   the published crate builds from its own files and stays under 8 MB
 #
@@ -12,7 +13,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_PROGRESS_WHEN=${CARGO_TERM_PROGRESS_WHEN:-never}
-target=${CARGO_TARGET_DIR:-target}
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
+target=$CARGO_TARGET_DIR
 all_steps="fmt clippy doc test bench package"
 
 step_fmt() {
@@ -33,16 +35,19 @@ step_doc() {
 
 # The tests of a machine without any Vulkan adapter would skip half of what they are for.
 ensure_adapter() {
-  if cargo run -q --release --features cli --example adapters; then
+  cargo build -q --release --features cli --example adapters
+  local adapters="$target/release/examples/adapters"
+  if NODEVICE_SELECT=1 "$adapters"; then
     export RIGEVAL_REQUIRE_GPU=1
     return
   fi
   local sudo=""
   [ "$(id -u)" = 0 ] || sudo="sudo -n"
+  local apt="env DEBIAN_FRONTEND=noninteractive apt-get -q -oAcquire::Retries=1 -oAcquire::http::Timeout=30"
   if command -v apt-get >/dev/null; then
     echo "no adapter: installing Mesa's software Vulkan driver"
-    if $sudo apt-get update -q && $sudo apt-get install -qy --no-install-recommends mesa-vulkan-drivers libvulkan1; then
-      cargo run -q --release --features cli --example adapters
+    if $sudo $apt update && $sudo $apt install -y --no-install-recommends mesa-vulkan-drivers libvulkan1 &&
+      NODEVICE_SELECT=1 "$adapters"; then
       export RIGEVAL_REQUIRE_GPU=1
       return
     fi
@@ -51,13 +56,15 @@ ensure_adapter() {
     echo "no adapter, and no driver could be installed" >&2
     exit 1
   fi
-  echo "SKIP: no adapter, and no driver could be installed; the GPU tests say SKIP"
+  echo "SKIP: no adapter, and no driver could be installed: the GPU tests will say SKIP"
+  echo "      on Debian or Ubuntu: sudo apt-get install mesa-vulkan-drivers libvulkan1"
 }
 
 step_test() {
   ensure_adapter
   cargo test --release --features cli --lib --bins --tests --examples
   cargo test --release --features cli --doc
+  cargo test --release --no-default-features --lib --tests
 }
 
 step_bench() {
@@ -74,11 +81,14 @@ step_package() {
   rm -rf "$target/package/unpacked"
   mkdir -p "$target/package/unpacked"
   tar -xzf "$crate" -C "$target/package/unpacked" --strip-components 1
-  CARGO_TARGET_DIR=$(cd "$target" && pwd) cargo build --release --features cli --manifest-path "$target/package/unpacked/Cargo.toml"
+  cargo build --release --features cli --manifest-path "$target/package/unpacked/Cargo.toml"
 }
 
-for step in ${*:-$all_steps}; do
+steps=${*:-$all_steps}
+for step in $steps; do
   case " $all_steps " in *" $step "*) ;; *) echo "unknown step \"$step\": expected one of $all_steps" >&2; exit 2 ;; esac
+done
+for step in $steps; do
   echo "== $step"
   start=$SECONDS
   "step_$step"

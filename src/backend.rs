@@ -9,7 +9,8 @@ use glam::Affine3A;
 /// A rig on the GPU: controls in, posed vertices out. Object-safe; a renderer holds a `Box<dyn RigBackend>`.
 ///
 /// The host owns device, queue, encoder and submit. Nothing here creates a device, submits, polls or reads back.
-/// Only the `set_*` calls can fail, and what they refuse leaves the previous state in place.
+/// Only the `set_*` calls can fail, and what they refuse leaves the previous state in place. The errors they name are variants of
+/// [`ControlError`].
 ///
 /// # Panics
 /// Every method that takes an instance panics, naming both numbers, when it is not below the instance count.
@@ -20,7 +21,7 @@ pub trait RigBackend: wgpu::WasmNotSendSync {
     /// What to draw.
     fn mesh(&self) -> &RigMesh;
 
-    /// Sets one instance's controls and says whether anything changed (compared after rounding to f32).
+    /// Sets one instance's controls and says whether anything changed (compared as f32).
     ///
     /// # Shapes
     /// controls: (C)

@@ -80,7 +80,7 @@ impl LoadError {
 }
 
 /// Text from a file may hold line breaks, control characters or a megabyte of noise; a message is one short line.
-fn one_line(text: impl fmt::Display) -> String {
+pub(crate) fn one_line(text: impl fmt::Display) -> String {
     const LIMIT: usize = 200;
     let text = text.to_string();
     let mut line: String = text.chars().take(LIMIT).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();

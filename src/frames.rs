@@ -8,6 +8,7 @@ use crate::npy::{self, Array};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 use std::fmt;
 
 mod compare;
@@ -286,7 +287,7 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 pub struct Overrides(Vec<(String, Turns)>);
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "something else")]
 enum Turns {
     All([f64; 4]),
     Each(Vec<[f64; 4]>),
@@ -301,8 +302,9 @@ impl Overrides {
         let Overrides(entries) = serde_json::from_slice(bytes).map_err(|e| {
             LoadError::new(LoadErrorKind::Format, "overrides", "an object, joint name -> [w, x, y, z]", e)
         })?;
-        for (index, (joint, _)) in entries.iter().enumerate() {
-            if entries[..index].iter().any(|(name, _)| name == joint) {
+        let mut seen = HashSet::new();
+        for (joint, _) in &entries {
+            if !seen.insert(joint) {
                 let field = format!("joint \"{joint}\"");
                 return Err(LoadError::new(LoadErrorKind::Corrupt, field, "at most one entry", "two"));
             }

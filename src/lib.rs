@@ -5,6 +5,16 @@
 //! Column vectors, right-handed, +Y up. Quaternions are named by field; every file order is converted when it is read. f32 on the GPU,
 //! the CPU references accumulate in f64. Units stay the rig's own and are stated in [`info::RigInfo`].
 //!
+//! # Spaces
+//!
+//! | space | what lies in it |
+//! |---|---|
+//! | head-local | a GNM pack's neutral, basis, eye centres and seam, and what [`gnm::pose::Stage::Forward`] gives |
+//! | body bind space | the joints' rest worlds of a pack; the pack's bind transform takes head-local there |
+//! | output space | what `RigBackend::vertices` and `bounds` are in: body bind space, moved by the joints |
+//!
+//! The seam (`stitchLocal` in files) is an offset per vertex that closes the gap between head and body; it enters after gaze, before skinning.
+//!
 //! # Dimension letters
 //!
 //! | letter | counts |

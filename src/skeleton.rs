@@ -4,6 +4,7 @@ use crate::error::ControlError;
 use crate::info::JointId;
 use crate::math::{self, Rows};
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Quat};
+use std::collections::{BTreeMap, HashMap};
 
 /// A joint's transform in its parent: `T * R * S`, kept apart so that an override can enter before the scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,13 +45,14 @@ pub struct Skeleton {
     names: Vec<String>,
     parents: Vec<Option<usize>>,
     bind_from_world: Vec<DAffine3>,
+    by_name: HashMap<String, usize>,
 }
 
 /// What a host put on top of one instance's own joints.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JointInput {
-    turns: Vec<(usize, DQuat)>,
-    worlds: Vec<(usize, DAffine3)>,
+    turns: BTreeMap<usize, DQuat>,
+    worlds: BTreeMap<usize, DAffine3>,
 }
 
 impl Skeleton {
@@ -67,7 +69,9 @@ impl Skeleton {
         for (joint, parent) in parents.iter().enumerate() {
             assert!(parent.is_none_or(|p| p < joint), "parent of joint {joint} does not come before it");
         }
-        Skeleton { names, parents, bind_from_world }
+        // The first of equal names answers to it.
+        let by_name = names.iter().cloned().enumerate().rev().map(|(joint, name)| (name, joint)).collect();
+        Skeleton { names, parents, bind_from_world, by_name }
     }
 
     /// Joint names, parents before children.
@@ -92,8 +96,8 @@ impl Skeleton {
     ///
     /// # Errors
     /// `Quaternion` for a zero or non-finite rotation, `DuplicateJoint` for a joint named twice.
-    pub fn resolve_overrides(&self, overrides: &[JointOverride]) -> Result<Vec<(usize, DQuat)>, ControlError> {
-        let mut turns: Vec<(usize, DQuat)> = Vec::with_capacity(overrides.len());
+    pub fn resolve_overrides(&self, overrides: &[JointOverride]) -> Result<BTreeMap<usize, DQuat>, ControlError> {
+        let mut turns: BTreeMap<usize, DQuat> = BTreeMap::new();
         for o in overrides {
             let q = o.rotation.as_dquat();
             let length = q.length();
@@ -101,11 +105,10 @@ impl Skeleton {
                 let got = format!("({}, {}, {}, {})", q.w, q.x, q.y, q.z);
                 return Err(ControlError::Quaternion { joint: o.joint.into(), got });
             }
-            let Some(joint) = self.names.iter().position(|n| n == o.joint) else { continue };
-            if turns.iter().any(|(j, _)| *j == joint) {
+            let Some(&joint) = self.by_name.get(o.joint) else { continue };
+            if turns.insert(joint, q / length).is_some() {
                 return Err(ControlError::DuplicateJoint { joint: o.joint.into() });
             }
-            turns.push((joint, q / length));
         }
         Ok(turns)
     }
@@ -114,25 +117,22 @@ impl Skeleton {
     ///
     /// # Errors
     /// `JointId` for an index past the end, `DuplicateJoint`, `NotFinite`.
-    pub fn resolve_worlds(&self, worlds: &[(JointId, Affine3A)]) -> Result<Vec<(usize, DAffine3)>, ControlError> {
-        let mut resolved: Vec<(usize, DAffine3)> = Vec::with_capacity(worlds.len());
+    pub fn resolve_worlds(&self, worlds: &[(JointId, Affine3A)]) -> Result<BTreeMap<usize, DAffine3>, ControlError> {
+        let mut resolved: BTreeMap<usize, DAffine3> = BTreeMap::new();
         for &(JointId(joint), world) in worlds {
             if joint >= self.joint_count() {
                 return Err(ControlError::JointId { got: joint, joint_count: self.joint_count() });
             }
-            if resolved.iter().any(|(j, _)| *j == joint) {
-                return Err(ControlError::DuplicateJoint { joint: self.names[joint].clone() });
-            }
             if let Some(&value) = world.to_cols_array().iter().find(|x| !x.is_finite()) {
                 return Err(ControlError::NotFinite { what: "joint world", index: joint, value });
             }
-            resolved.push((
-                joint,
-                DAffine3 {
-                    matrix3: glam::Mat3::from(world.matrix3).as_dmat3(),
-                    translation: glam::Vec3::from(world.translation).as_dvec3(),
-                },
-            ));
+            let world = DAffine3 {
+                matrix3: glam::Mat3::from(world.matrix3).as_dmat3(),
+                translation: glam::Vec3::from(world.translation).as_dvec3(),
+            };
+            if resolved.insert(joint, world).is_some() {
+                return Err(ControlError::DuplicateJoint { joint: self.names[joint].clone() });
+            }
         }
         Ok(resolved)
     }
@@ -145,10 +145,8 @@ impl Skeleton {
     pub fn worlds(&self, locals: &[Local], input: &JointInput) -> Vec<DAffine3> {
         let mut worlds = Vec::with_capacity(locals.len());
         for (joint, local) in locals.iter().enumerate() {
-            let given = input.worlds.iter().find(|(j, _)| *j == joint).map(|(_, w)| *w);
-            let world = given.unwrap_or_else(|| {
-                let turn = input.turns.iter().find(|(j, _)| *j == joint).map(|(_, q)| *q);
-                let own = local.affine(turn);
+            let world = input.worlds.get(&joint).copied().unwrap_or_else(|| {
+                let own = local.affine(input.turns.get(&joint).copied());
                 self.parents[joint].map_or(own, |p: usize| {
                     let parent: DAffine3 = worlds[p];
                     parent * own
@@ -168,12 +166,12 @@ impl Skeleton {
 
 impl JointInput {
     /// Replaces the overrides; the caller has resolved them.
-    pub fn set_turns(&mut self, turns: Vec<(usize, DQuat)>) {
+    pub fn set_turns(&mut self, turns: BTreeMap<usize, DQuat>) {
         self.turns = turns;
     }
 
     /// Replaces the given worlds; an empty list gives the rig back its own.
-    pub fn set_worlds(&mut self, worlds: Vec<(usize, DAffine3)>) {
+    pub fn set_worlds(&mut self, worlds: BTreeMap<usize, DAffine3>) {
         self.worlds = worlds;
     }
 }

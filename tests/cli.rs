@@ -3,6 +3,8 @@
 
 #[path = "cli/fixtures.rs"]
 mod fixtures;
+#[path = "cli/hostile.rs"]
+mod hostile;
 
 use fixtures::{changed_frames, controls, folder, gnmw, tiny_pack};
 use rigeval::gnm::cpu::gnm_blend;
@@ -60,6 +62,8 @@ fn bad_usage_and_bad_input_give_one_line_and_exit_2() {
         ("eval rig.aosrig --controls c.npy -o v.txt", "v.txt: give it a name that ends in .npy"),
         ("eval rig.aosrig --controls c.npy -o none/v.npy", "none/v.npy: folder none does not exist"),
         ("eval rig.aosrig --controls c.npy -o v.npy --normals v.npy", "--output and --normals name the same file"),
+        ("eval rig.aosrig --controls c.npy -o ./c.npy", "--controls and --output name the same file"),
+        ("eval rig.aosrig --controls c.npy --stage forward --overrides o.json -o v.npy", "stops before the joints"),
         ("sample gnm -o head.obj", "head.obj: give it a name that ends in .npz or .aosrig"),
         ("sample gnm --basis i8 -o head.npz", "--basis"),
         ("bake gnm rig.aosrig -o head.aosrig", "rig.aosrig"),
@@ -80,7 +84,7 @@ fn bad_usage_and_bad_input_give_one_line_and_exit_2() {
         ("eval rig.aosrig --controls none.npy -o v.npy", "none.npy"),
         ("eval rig.aosrig --controls c386.npy -o v.npy", "c386.npy: controls: expected shape (frames, 387)"),
         ("eval rig.aosrig --controls c68.npy -o v.npy", "68 is the width of gnm68"),
-        ("eval rig.aosrig --controls flat.npy -o v.npy", "expected shape (frames, 387), got shape [387]"),
+        ("eval rig.aosrig --controls flat.npy -o v.npy", "expected shape (frames, 387), got shape [386]"),
         ("eval rig.aosrig --controls nan.npy -o v.npy", "controls[2, 5]: expected a finite number, got NaN"),
         ("eval rig.aosrig --controls html.npz -o v.npy", "HTML page"),
         ("eval rig.aosrig --controls c.npy --identity c.npy -o v.npy", "--identity belongs to a model"),

@@ -261,3 +261,18 @@ fn override_turns_in_the_joints_own_rest_frame() {
     pose.set_joint_overrides(&pack, &[]).expect("overrides");
     assert_eq!(gnm_blend(&pack, &pose, Stage::Pose), before);
 }
+
+#[test]
+fn controls_that_leave_f32_once_scaled_are_refused_and_change_nothing() {
+    let mut parts = synthetic::parts(V, SMALL_REGIONS, BasisFormat::F16);
+    parts.basis_scale[3] = f32::MAX / 4.0;
+    let pack = GnmPack::build(&parts).expect("a pack");
+    let mut controls = vec![0.0; E + 4];
+    controls[3] = 1.0;
+    let mut pose = posed(&pack, &controls);
+    let before = pose.clone();
+    controls[3] = 8.0;
+    let error = pose.set_controls(&pack, &controls).expect_err("beyond f32").to_string();
+    assert!(error.contains("controls times basis scale[3]"), "{error}");
+    assert_eq!(pose, before);
+}

@@ -1,5 +1,6 @@
 //! The committed sample packs: their hashes stand in PACKS.md, and making them anew gives the same heads.
 
+use rigeval::expression::{GnmNames, GnmRegions};
 use rigeval::frames::sha256_hex;
 use rigeval::gnm::bake::{BakeOptions, bake};
 use rigeval::gnm::cpu::gnm_blend;
@@ -42,6 +43,7 @@ fn gnm_sample_made_anew_poses_like_the_committed_one() {
     let options = BakeOptions { format: BasisFormat::I8, ..BakeOptions::default() };
     let anew = bake(&model, &identity, &options, &mut |_| {}).unwrap();
     assert_eq!(anew.control_names(), committed.control_names());
+    assert_eq!(committed.control_names(), GnmRegions::full().names(GnmNames::HeadExt));
     assert_eq!(anew.mesh(), committed.mesh());
     let controls: Vec<f32> = (0..387).map(|c| if c < 383 { (c as f32).sin() } else { 0.1 }).collect();
     let posed = |pack: &GnmPack| {

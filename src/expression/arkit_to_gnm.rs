@@ -1,7 +1,7 @@
 //! Two weak maps from ARKit weights to GNM controls: the hand-made table, and a scene's one slot per shape.
 
 use super::arkit::{ArkitColumns, ArkitShape};
-use super::gnm::GnmLayout;
+use super::gnm::GnmRegions;
 use super::map::Term;
 use crate::error::{LoadError, LoadErrorKind};
 use ArkitShape as A;
@@ -57,7 +57,7 @@ const HAND_MADE_GAZE: [(ArkitShape, usize, f32); 8] = [
 ];
 
 /// The hand-made table for these columns and this layout, and what of it has no place there.
-pub(super) fn hand_made(columns: &ArkitColumns, layout: &GnmLayout) -> (Vec<Term>, Vec<String>) {
+pub(super) fn hand_made(columns: &ArkitColumns, layout: &GnmRegions) -> (Vec<Term>, Vec<String>) {
     let mut terms = Vec::new();
     let mut dropped = Vec::new();
     for (shape, region, index, gain) in HAND_MADE {
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!((mapped.len(), gaze.len()), (20, 8));
         assert!(mapped.is_disjoint(&gaze));
         for (shape, region, index, _) in HAND_MADE {
-            assert!(GnmLayout::reduced().slot(region, index).is_some(), "{shape:?}");
+            assert!(GnmRegions::reduced().slot(region, index).is_some(), "{shape:?}");
         }
     }
 
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn hand_made_table_on_a_small_layout_reports_what_it_drops() {
-        let layout = GnmLayout::new(&[("left_eye", 3), ("right_eye", 16), ("lower_face", 9)]).unwrap();
+        let layout = GnmRegions::new(&[("left_eye", 3), ("right_eye", 16), ("lower_face", 9)]).unwrap();
         let (terms, dropped) = hand_made(&ArkitColumns::of(ArkitOrder::Alphabetical), &layout);
         let expected = [
             "eyeBlinkLeft to left_eye 5",
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn hand_made_table_without_one_eye_look_leaves_the_whole_gaze_out() {
         let names: Vec<&str> = ArkitOrder::Engine.names().into_iter().filter(|&n| n != "EyeLookInLeft").collect();
-        let layout = GnmLayout::full();
+        let layout = GnmRegions::full();
         let (terms, dropped) = hand_made(&ArkitColumns::new(&names).unwrap(), &layout);
         assert_eq!(dropped, ["the gaze, for want of eyeLookInLeft"]);
         assert_eq!(terms.len(), 26);

@@ -33,16 +33,16 @@ pub enum GnmNames {
 ///
 /// Indices are relative to a region: the start of a region moves with every truncation, its first coefficients do not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GnmLayout {
+pub struct GnmRegions {
     segments: Vec<Segment>,
 }
 
-impl GnmLayout {
+impl GnmRegions {
     /// The layout of a pack, from its regions' names and counts in order; four gaze angles follow them.
     ///
     /// # Errors
     /// `Corrupt` for a region named twice or named `gaze`; `Value` for counts whose sum no vector can have.
-    pub fn new(regions: &[(&str, usize)]) -> Result<GnmLayout, LoadError> {
+    pub fn new(regions: &[(&str, usize)]) -> Result<GnmRegions, LoadError> {
         let mut segments: Vec<Segment> = Vec::with_capacity(regions.len() + 1);
         let mut start = 0usize;
         for &(name, count) in regions.iter().chain([&(GAZE, GAZE_NAMES.len())]) {
@@ -59,23 +59,23 @@ impl GnmLayout {
                 LoadError::new(LoadErrorKind::Value, "regions", "counts of one vector", format!("{name}: {count}"))
             })?;
         }
-        Ok(GnmLayout { segments })
+        Ok(GnmRegions { segments })
     }
 
     /// 387 controls: 383 coefficients and gaze.
     #[must_use]
-    pub fn full() -> GnmLayout {
-        GnmLayout::known(&FULL)
+    pub fn full() -> GnmRegions {
+        GnmRegions::known(&FULL)
     }
 
     /// 68 controls: 64 coefficients and gaze.
     #[must_use]
-    pub fn reduced() -> GnmLayout {
-        GnmLayout::known(&REDUCED)
+    pub fn reduced() -> GnmRegions {
+        GnmRegions::known(&REDUCED)
     }
 
-    fn known(regions: &[(&str, usize)]) -> GnmLayout {
-        GnmLayout::new(regions).expect("the known layouts name each region once")
+    fn known(regions: &[(&str, usize)]) -> GnmRegions {
+        GnmRegions::new(regions).expect("the known layouts name each region once")
     }
 
     /// All controls: coefficients and gaze.
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn full_layout_has_the_known_segments() {
-        let layout = GnmLayout::full();
+        let layout = GnmRegions::full();
         assert_eq!((layout.dim(), layout.expression_dim()), (387, 383));
         let segments: Vec<(&str, usize, usize)> =
             layout.segments().iter().map(|s| (s.name.as_str(), s.start, s.count)).collect();
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn reduced_layout_moves_the_starts() {
-        let layout = GnmLayout::reduced();
+        let layout = GnmRegions::reduced();
         assert_eq!((layout.dim(), layout.expression_dim()), (68, 64));
         assert_eq!(layout.slot("lower_face", 0), Some(32));
         assert_eq!(layout.slot("tongue", 2), Some(62));
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn names_agree_in_number_and_differ_by_one_on_the_tongue() {
-        let layout = GnmLayout::full();
+        let layout = GnmRegions::full();
         let (short, model) = (layout.names(GnmNames::HeadExt), layout.names(GnmNames::Model));
         assert_eq!((short.len(), model.len()), (387, 387));
         let at = |slot: usize| (short[slot].as_str(), model[slot].as_str());
@@ -175,14 +175,14 @@ mod tests {
     fn layout_with_a_region_twice_is_refused() {
         let cases: [&[(&str, usize)]; 3] = [&[("a", 1), ("a", 2)], &[("gaze", 4)], &[("a", usize::MAX), ("b", 1)]];
         for regions in cases {
-            assert!(GnmLayout::new(regions).is_err(), "{regions:?}");
+            assert!(GnmRegions::new(regions).is_err(), "{regions:?}");
         }
-        assert_eq!(GnmLayout::new(&[]).unwrap().dim(), 4);
+        assert_eq!(GnmRegions::new(&[]).unwrap().dim(), 4);
     }
 
     #[test]
     fn headers_of_handed_packs_hold_these_layouts() {
-        for (file, layout) in [("tiny_full", GnmLayout::full()), ("tiny_e64", GnmLayout::reduced())] {
+        for (file, layout) in [("tiny_full", GnmRegions::full()), ("tiny_e64", GnmRegions::reduced())] {
             let path = format!("{}/../shared/data/gnm/aosrig_tiny/{file}.aosrig", env!("CARGO_MANIFEST_DIR"));
             let Ok(bytes) = std::fs::read(&path) else {
                 eprintln!("SKIP: ../shared/data/gnm is absent");
@@ -192,7 +192,7 @@ mod tests {
             let header: serde_json::Value = serde_json::from_slice(&bytes[16..16 + length]).unwrap();
             let regions: Vec<(String, usize)> = serde_json::from_value(header["headExt"]["regions"].clone()).unwrap();
             let regions: Vec<(&str, usize)> = regions.iter().map(|(name, count)| (name.as_str(), *count)).collect();
-            assert_eq!(GnmLayout::new(&regions).unwrap(), layout, "{file}");
+            assert_eq!(GnmRegions::new(&regions).unwrap(), layout, "{file}");
             assert_eq!(header["headExt"]["dim"], layout.dim(), "{file}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::arkit_to_gnm::{ArkitSlots, HAND_MADE_LIMIT, hand_made};
 use super::fitted::{BoundTable, FittedTable};
-use super::gnm::GnmLayout;
+use super::gnm::GnmRegions;
 use super::space::{ControlSpace, SpaceKind};
 use crate::error::ControlError;
 
@@ -72,7 +72,7 @@ impl ExpressionMap {
     pub fn new(
         space: ControlSpace,
         arkit: Option<ArkitMap>,
-        layout: &GnmLayout,
+        layout: &GnmRegions,
     ) -> Result<ExpressionMap, ControlError> {
         let mut dropped = Vec::new();
         let law = match (space.kind(), space.columns(), arkit) {
@@ -170,7 +170,7 @@ impl ExpressionMap {
 }
 
 /// Where each segment of a GNM space begins in the rig's layout.
-fn runs(space: &ControlSpace, layout: &GnmLayout) -> Result<Vec<Run>, ControlError> {
+fn runs(space: &ControlSpace, layout: &GnmRegions) -> Result<Vec<Run>, ControlError> {
     let run = |segment: &super::space::Segment| {
         let count = layout.segments().iter().find(|s| s.name == segment.name).map_or(0, |s| s.count);
         match layout.slot(&segment.name, 0) {
@@ -199,7 +199,7 @@ mod tests {
         ControlSpace::arkit52(ArkitColumns::of(order))
     }
 
-    fn hand_made_map(order: ArkitOrder, layout: &GnmLayout) -> ExpressionMap {
+    fn hand_made_map(order: ArkitOrder, layout: &GnmRegions) -> ExpressionMap {
         ExpressionMap::new(arkit(order), Some(ArkitMap::HandMade), layout).unwrap()
     }
 
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn hand_made_expansions_match_hand_worked_numbers() {
         use ArkitShape::*;
-        let full = GnmLayout::full();
+        let full = GnmRegions::full();
         for order in [ArkitOrder::Engine, ArkitOrder::Alphabetical, ArkitOrder::LiveLinkFace] {
             let map = hand_made_map(order, &full);
             assert_eq!(expand(&map, &[(JawOpen, 0.5)]), [(201, 0.75), (209, 1.5)], "{order:?}");
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn hand_made_expansion_follows_the_regions_of_a_reduced_pack() {
         use ArkitShape::*;
-        let map = hand_made_map(ArkitOrder::Engine, &GnmLayout::reduced());
+        let map = hand_made_map(ArkitOrder::Engine, &GnmRegions::reduced());
         assert_eq!(expand(&map, &[(JawOpen, 0.5)]), [(33, 0.75), (41, 1.5)]);
         assert_eq!(expand(&map, &[(EyeBlinkRight, 1.0), (TongueOut, 1.0)]), [(18, 3.5), (21, 2.0), (61, 2.0)]);
         assert!(map.dropped().is_empty());
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn hand_made_gaze_turns_down_and_left_by_twenty_degrees() {
         use ArkitShape::*;
-        let map = hand_made_map(ArkitOrder::MediaPipe, &GnmLayout::full());
+        let map = hand_made_map(ArkitOrder::MediaPipe, &GnmRegions::full());
         let degrees = |weights: &[(ArkitShape, f32)]| -> Vec<(usize, f32)> {
             expand(&map, weights)
                 .into_iter()
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn controls_are_clamped_once_after_the_sum() {
         let terms = [6.0, -5.0, 9.0].map(|gain| Term { column: 0, slot: usize::from(gain == 9.0), gain }).to_vec();
-        let mut map = hand_made_map(ArkitOrder::Engine, &GnmLayout::new(&[("a", 2)]).unwrap());
+        let mut map = hand_made_map(ArkitOrder::Engine, &GnmRegions::new(&[("a", 2)]).unwrap());
         map.law = Law::Terms { terms, limit: HAND_MADE_LIMIT };
         let mut weights = vec![0.0; 52];
         weights[0] = 1.0;
@@ -279,17 +279,17 @@ mod tests {
         list[ArkitShape::EyeLookDownLeft as usize] = json!(383);
         let slots = ArkitSlots::read(&json!(list), 387).unwrap();
         let space = arkit(ArkitOrder::Alphabetical);
-        let map = ExpressionMap::new(space.clone(), Some(ArkitMap::Slots(slots.clone())), &GnmLayout::full()).unwrap();
+        let map = ExpressionMap::new(space.clone(), Some(ArkitMap::Slots(slots.clone())), &GnmRegions::full()).unwrap();
         use ArkitShape::*;
         let weights = [(JawOpen, 0.5), (MouthFunnel, 2.0), (EyeLookDownLeft, 0.25), (JawLeft, 1.0)];
         assert_eq!(expand(&map, &weights), [(7, 1.5), (383, 0.25)]);
-        let error = ExpressionMap::new(space, Some(ArkitMap::Slots(slots)), &GnmLayout::reduced()).unwrap_err();
+        let error = ExpressionMap::new(space, Some(ArkitMap::Slots(slots)), &GnmRegions::reduced()).unwrap_err();
         assert!(error.to_string().contains("387") && error.to_string().contains("68"), "{error}");
     }
 
     #[test]
     fn reduced_vector_expands_region_by_region() {
-        let map = ExpressionMap::new(ControlSpace::gnm68(), None, &GnmLayout::full()).unwrap();
+        let map = ExpressionMap::new(ControlSpace::gnm68(), None, &GnmRegions::full()).unwrap();
         let weights: Vec<f32> = (0..68).map(|i| i as f32 + 1.0).collect();
         let mut controls = vec![f32::NAN; 387];
         map.controls(&weights, &mut controls).unwrap();
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn reduced_vector_fits_a_reduced_pack_as_it_is() {
-        let map = ExpressionMap::new(ControlSpace::gnm68(), None, &GnmLayout::reduced()).unwrap();
+        let map = ExpressionMap::new(ControlSpace::gnm68(), None, &GnmRegions::reduced()).unwrap();
         let weights: Vec<f32> = (0..68).map(|i| i as f32 - 30.0).collect();
         let mut controls = vec![f32::NAN; 68];
         map.controls(&weights, &mut controls).unwrap();
@@ -312,14 +312,15 @@ mod tests {
 
     #[test]
     fn reduced_vector_for_a_smaller_pack_is_refused() {
-        let layout = GnmLayout::new(&[("left_eye", 16), ("right_eye", 16), ("lower_face", 28), ("tongue", 2)]).unwrap();
+        let layout =
+            GnmRegions::new(&[("left_eye", 16), ("right_eye", 16), ("lower_face", 28), ("tongue", 2)]).unwrap();
         let error = ExpressionMap::new(ControlSpace::gnm68(), None, &layout).unwrap_err().to_string();
         assert!(error.contains("gnm68") && error.contains("3 coefficients of region tongue"), "{error}");
     }
 
     #[test]
     fn arkit_vector_without_a_map_is_refused_by_both_names() {
-        let error = ExpressionMap::new(arkit(ArkitOrder::Engine), None, &GnmLayout::full()).unwrap_err();
+        let error = ExpressionMap::new(arkit(ArkitOrder::Engine), None, &GnmRegions::full()).unwrap_err();
         let text = error.to_string();
         assert!(matches!(error, ControlError::Space { .. }));
         assert!(text.contains("arkit52") && text.contains("gnm rig") && text.contains("arkit_map"), "{text}");
@@ -327,7 +328,7 @@ mod tests {
 
     #[test]
     fn vectors_of_another_width_are_refused_and_leave_the_controls() {
-        let full = GnmLayout::full();
+        let full = GnmRegions::full();
         let map = ExpressionMap::new(ControlSpace::gnm(&full), None, &full).unwrap();
         let mut controls = vec![7.0; 387];
         for width in [0, 52, 68, 386, 388] {
@@ -351,13 +352,14 @@ mod tests {
 
     #[test]
     fn gnm_space_of_another_layout_is_refused() {
-        let error = ExpressionMap::new(ControlSpace::gnm(&GnmLayout::full()), None, &GnmLayout::reduced()).unwrap_err();
+        let error =
+            ExpressionMap::new(ControlSpace::gnm(&GnmRegions::full()), None, &GnmRegions::reduced()).unwrap_err();
         assert!(error.to_string().contains("387") && error.to_string().contains("68"), "{error}");
     }
 
     #[test]
     fn gnm_vector_passes_unchanged() {
-        let full = GnmLayout::full();
+        let full = GnmRegions::full();
         let map = ExpressionMap::new(ControlSpace::gnm(&full), None, &full).unwrap();
         let weights: Vec<f32> = (0..387).map(|i| 9.0 - i as f32).collect();
         let mut controls = vec![f32::NAN; 387];
@@ -375,7 +377,7 @@ mod tests {
         });
         let table = FittedTable::read(descriptor.to_string().as_bytes(), &bytes, 2).unwrap();
         let build = |count| {
-            let layout = GnmLayout::new(&[("lower_face", count)]).unwrap();
+            let layout = GnmRegions::new(&[("lower_face", count)]).unwrap();
             ExpressionMap::new(arkit(ArkitOrder::Alphabetical), Some(ArkitMap::Fitted(table.clone())), &layout)
         };
         assert_eq!(expand(&build(2).unwrap(), &[(ArkitShape::JawOpen, 0.5)]), [(0, 1.0), (1, 1.5)]);
@@ -388,7 +390,7 @@ mod tests {
         fn hand_made_controls_of_any_weights_stay_within_the_limit(
             weights in prop::collection::vec(prop_oneof![0.0f32..1.0, -1e30f32..1e30], 52),
         ) {
-            for layout in [GnmLayout::full(), GnmLayout::reduced()] {
+            for layout in [GnmRegions::full(), GnmRegions::reduced()] {
                 let map = hand_made_map(ArkitOrder::Engine, &layout);
                 let mut controls = vec![f32::NAN; map.dim()];
                 map.controls(&weights, &mut controls).unwrap();

@@ -6,9 +6,9 @@
 //! the first 68 of 387, and be wrong.
 //!
 //! ```
-//! use rigeval::expression::{ArkitColumns, ArkitMap, ArkitOrder, ArkitShape, ControlSpace, ExpressionMap, GnmLayout};
+//! use rigeval::expression::{ArkitColumns, ArkitMap, ArkitOrder, ArkitShape, ControlSpace, ExpressionMap, GnmRegions};
 //!
-//! let layout = GnmLayout::full(); // of a pack: GnmLayout::new with the names and counts of its regions
+//! let layout = GnmRegions::full(); // of a pack: GnmRegions::new with the names and counts of its regions
 //! let space = ControlSpace::arkit52(ArkitColumns::of(ArkitOrder::MediaPipe));
 //! let map = ExpressionMap::new(space, Some(ArkitMap::HandMade), &layout)?;
 //!
@@ -32,7 +32,7 @@ pub mod space;
 pub use arkit::{ArkitColumns, ArkitOrder, ArkitShape};
 pub use arkit_to_gnm::ArkitSlots;
 pub use fitted::FittedTable;
-pub use gnm::{GnmLayout, GnmNames};
+pub use gnm::{GnmNames, GnmRegions};
 pub use look_at::{Gaze, look_at};
 pub use map::{ArkitMap, ExpressionMap};
 pub use space::{ControlSpace, Segment, SpaceKind};

@@ -1,7 +1,7 @@
 //! What a vector means: a space with a kind, names and segments.
 
 use super::arkit::{ArkitColumns, ArkitShape};
-use super::gnm::{GnmLayout, GnmNames};
+use super::gnm::{GnmNames, GnmRegions};
 use crate::error::{ControlError, LoadError, LoadErrorKind};
 
 /// The kinds of space that `expression_space.kind` of a scene names.
@@ -101,17 +101,17 @@ impl ControlSpace {
 
     /// The controls of a pack with this layout.
     #[must_use]
-    pub fn gnm(layout: &GnmLayout) -> ControlSpace {
+    pub fn gnm(layout: &GnmRegions) -> ControlSpace {
         ControlSpace::of_layout(SpaceKind::Gnm, layout)
     }
 
     /// The reduced view: 16, 16, 28, 3 and 1 coefficients, then gaze.
     #[must_use]
     pub fn gnm68() -> ControlSpace {
-        ControlSpace::of_layout(SpaceKind::Gnm68, &GnmLayout::reduced())
+        ControlSpace::of_layout(SpaceKind::Gnm68, &GnmRegions::reduced())
     }
 
-    fn of_layout(kind: SpaceKind, layout: &GnmLayout) -> ControlSpace {
+    fn of_layout(kind: SpaceKind, layout: &GnmRegions) -> ControlSpace {
         let (names, segments) = (layout.names(GnmNames::HeadExt), layout.segments().to_vec());
         ControlSpace { kind, names, segments, columns: None }
     }
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn spaces_have_names_for_every_value() {
-        let gnm = ControlSpace::gnm(&GnmLayout::full());
+        let gnm = ControlSpace::gnm(&GnmRegions::full());
         assert_eq!((gnm.kind(), gnm.dim(), gnm.names()[386].as_str()), (SpaceKind::Gnm, 387, "gaze_yaw_r"));
         let reduced = ControlSpace::gnm68();
         assert_eq!((reduced.dim(), reduced.names()[32].as_str()), (68, "lower_face_000"));

@@ -5,7 +5,7 @@
 mod container;
 mod model;
 
-use super::model::read::{finite, parents, rows};
+use super::model::read::{VARIANT, VERSION, finite, parents, rows};
 use crate::error::{LoadError, LoadErrorKind};
 use container::{Container, Writer};
 use serde_json::{Map, Value};
@@ -146,6 +146,12 @@ fn read_xrblocks(file: &Container) -> Result<Gnmw, LoadError> {
     for (key, count) in [("numVertices", v), ("numJoints", j), ("identityDim", i), ("expressionDim", e)] {
         file.expect_meta(key, count)?;
     }
+    check_model_meta(file.meta(), &[("identityNames", i), ("expressionNames", e), ("jointNames", j)])?;
+    let has_correctives = file.meta().get("hasPoseCorrectives").and_then(Value::as_bool) == Some(true);
+    if has_correctives && !file.has("pose_correctives") {
+        let expected = "the section that meta.hasPoseCorrectives promises";
+        return Err(LoadError::new(LoadErrorKind::Missing, "pose_correctives", expected, "nothing"));
+    }
     let joint_parents = file.integers("joint_parents", &[j])?;
     let pose_correctives = if file.has("pose_correctives") {
         let correctives = basis(file, "pose_correctives", "pose_correctives_scales", v)?;
@@ -180,6 +186,27 @@ fn read_xrblocks(file: &Container) -> Result<Gnmw, LoadError> {
         joints,
     };
     Ok(Gnmw { meta: file.meta().clone(), vertices, triangles, identity, expression, rig: Some(rig) })
+}
+
+/// Version and variant, and the lengths of the name lists, as far as the file states them: a model of another version would look nearly right.
+fn check_model_meta(meta: &Map<String, Value>, lists: &[(&str, usize)]) -> Result<(), LoadError> {
+    for (key, expected) in [("gnmVersion", VERSION), ("variant", VARIANT)] {
+        if let Some(found) = meta.get(key).filter(|found| found.as_str() != Some(expected)) {
+            return Err(LoadError::new(
+                LoadErrorKind::Version,
+                format!("meta.{key}"),
+                format!("\"{expected}\""),
+                found,
+            ));
+        }
+    }
+    for (key, count) in lists {
+        if let Some(found) = meta.get(*key).and_then(Value::as_array).filter(|names| names.len() != *count) {
+            let field = format!("meta.{key}");
+            return Err(LoadError::new(LoadErrorKind::Shape, field, format!("{count} names"), found.len()));
+        }
+    }
+    Ok(())
 }
 
 fn surface(file: &Container, triangles: &[[u32; 3]], v: usize) -> Result<GnmwSurface, LoadError> {

@@ -52,8 +52,13 @@ impl GnmPose {
         if self.controls == controls {
             return Ok(false);
         }
-        self.controls.copy_from_slice(controls);
         let (expression, gaze) = controls.split_at(self.coefficients.len());
+        // A finite control of a pack with a huge scale could still become infinite, and its vertices NaN.
+        let scaled = expression.iter().zip(pack.basis_scale()).map(|(value, scale)| value * scale);
+        if let Some((index, value)) = scaled.enumerate().find(|(_, scaled)| !scaled.is_finite()) {
+            return Err(ControlError::NotFinite { what: "controls times basis scale", index, value });
+        }
+        self.controls.copy_from_slice(controls);
         for ((out, &value), &scale) in self.coefficients.iter_mut().zip(expression).zip(pack.basis_scale()) {
             *out = value * scale;
         }

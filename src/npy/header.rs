@@ -10,6 +10,9 @@ pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 /// NumPy refuses headers above 10,000 characters; no array read here needs a tenth of that.
 const HEADER_LIMIT_BYTES: usize = 1 << 16;
 
+/// Characters of one text; the longest name in any model has about 40.
+const LONGEST_TEXT: u64 = 4096;
+
 /// What kind of element an array has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
@@ -154,8 +157,8 @@ fn element(dtype: &DType) -> Result<(Element, usize), LoadError> {
         (TypeChar::Float, 2 | 4 | 8) => Ok((Element::Float, bytes)),
         (TypeChar::Int | TypeChar::Uint, _) => Ok((Element::Integer, bytes)),
         (TypeChar::Bool, _) => Ok((Element::Bool, bytes)),
-        // Elements of no bytes would let a header promise any number of them.
-        (TypeChar::UnicodeStr, 1..) => Ok((Element::Text, bytes)),
+        // Elements of no bytes would let a header promise any number of them; a zip packs endless ones a thousandfold.
+        (TypeChar::UnicodeStr, 1..=LONGEST_TEXT) => Ok((Element::Text, bytes)),
         _ => refuse(format!("\"{t}\"")),
     }
 }

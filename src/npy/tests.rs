@@ -348,3 +348,10 @@ fn read_all(bytes: &[u8]) {
         }
     }
 }
+
+#[test]
+fn text_longer_than_any_name_is_refused() {
+    let scalar = |descr: &str, characters: usize| array(descr, false, "()", &vec![0; 4 * characters]);
+    assert_eq!(scalar("<U4096", 4096).unwrap().into_text().unwrap(), [""]);
+    assert_eq!(scalar("<U4097", 4097).unwrap_err().kind, LoadErrorKind::Type);
+}

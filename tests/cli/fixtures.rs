@@ -34,7 +34,7 @@ pub fn folder() -> TempDir {
     write("c.npy", &npy::write_f32(&[3, 387], &controls(387)));
     write("c68.npy", &npy::write_f32(&[3, 68], &controls(68)));
     write("c386.npy", &npy::write_f32(&[3, 386], &controls(386)));
-    write("flat.npy", &npy::write_f32(&[387], &controls(387)[..387]));
+    write("flat.npy", &npy::write_f32(&[386], &controls(387)[..386]));
     let mut nan = controls(387);
     nan[387 * 2 + 5] = f32::NAN;
     write("nan.npy", &npy::write_f32(&[3, 387], &nan));

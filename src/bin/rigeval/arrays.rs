@@ -12,9 +12,10 @@ pub fn read(path: &Path) -> Result<Array, Failure> {
     Ok(npy::read(&bytes).map_err(|e| e.in_file(path.display()))?)
 }
 
-/// How many frames an array of `(F, rest...)` holds.
+/// How many frames an array of `(F, rest...)` holds; `(rest...)` is one.
 pub fn frame_count(array: &Array, what: &str, rest: &[usize]) -> Result<usize, LoadError> {
     match array.shape.split_first() {
+        _ if array.shape == rest => Ok(1),
         Some((&frames, found)) if found == rest => Ok(frames),
         _ => {
             let dims: String = rest.iter().map(|d| format!(", {d}")).collect();

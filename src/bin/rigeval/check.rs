@@ -61,7 +61,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let ids = reference.vertex_ids.as_deref();
     let comparison = frames::compare(&expected, &computed, ids, tolerance, &manifest.units)
         .map_err(|e| Failure::new(format!("{}: {e}", args.frames.display())))?;
-    report(args.json, &comparison, &text(&comparison));
+    report(args.json, &comparison, &text(&comparison))?;
     Ok(if comparison.pass { Outcome::Done } else { Outcome::CheckFailed })
 }
 
@@ -100,7 +100,9 @@ fn of_model(args: &Args, reference: &Frames, model: &GnmModel) -> Result<(String
     refuse_inputs(args, reference, &INPUTS)?;
     let manifest = args.frames.join(frames::MANIFEST);
     let given = INPUTS.map(|name| reference.input(name).map(|array| (manifest.as_path(), array.clone())));
-    let inputs = eval::model_inputs(model, given)?;
+    let mut inputs = eval::model_inputs(model, given)?;
+    // Without any input each frame is the model at rest.
+    inputs.frame_count = reference.frame_count;
     let evaluated = evaluate::model(model, &inputs, Correctives::On, false)?;
     Ok((Device::Cpu.source(), evaluated.positions))
 }

@@ -8,7 +8,7 @@ use crate::progress;
 use crate::report::{grouped, report, size};
 use crate::sample;
 use rigeval::expression::performance::Performance;
-use rigeval::expression::{ArkitColumns, ArkitMap, ArkitOrder, ControlSpace, ExpressionMap, GnmLayout, look_at};
+use rigeval::expression::{ArkitColumns, ArkitMap, ArkitOrder, ControlSpace, ExpressionMap, GnmRegions, look_at};
 use rigeval::frames::{self, Comparison, InputFiles, Manifest, Oracle, Overrides, Side, Tolerance};
 use rigeval::glam::{DQuat, Quat};
 use rigeval::gnm::bake::BakeOptions;
@@ -125,7 +125,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         "files": names,
         "pass": pass,
     });
-    report(args.json, &values, &lines.join("\n"));
+    report(args.json, &values, &lines.join("\n"))?;
     Ok(if pass { Outcome::Done } else { Outcome::CheckFailed })
 }
 
@@ -149,7 +149,7 @@ struct Script {
 impl Script {
     fn new(pack: &GnmPack, times: &[f64]) -> Result<Script, Failure> {
         let regions: Vec<(&str, usize)> = pack.regions().iter().map(|r| (r.name.as_str(), r.count)).collect();
-        let layout = GnmLayout::new(&regions)?;
+        let layout = GnmRegions::new(&regions)?;
         let space = ControlSpace::arkit52(ArkitColumns::of(ArkitOrder::Engine));
         let map = ExpressionMap::new(space, Some(ArkitMap::HandMade), &layout)?;
         let (eyes, width) = (pack.eye_positions(), map.dim());

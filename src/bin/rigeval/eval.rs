@@ -8,6 +8,7 @@ use crate::output::{self, Output};
 use crate::report::{grouped, report};
 use crate::rig::{self, Rig};
 use clap::ValueEnum;
+use rigeval::error::{LoadError, LoadErrorKind};
 use rigeval::files;
 use rigeval::frames::Overrides;
 use rigeval::gnm::model::{Correctives, GnmModel};
@@ -15,11 +16,14 @@ use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::Stage;
 use rigeval::npy;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Evaluate frames of a rig and write the vertices, (F, V, 3) f32
+///
+/// The time per frame holds evaluation alone: on a GPU submit and wait, but neither loading nor reading back.
 #[derive(clap::Args)]
 pub struct Args {
     /// A pack (.aosrig), or a GNM model (.npz) for the original formula
@@ -81,11 +85,7 @@ struct Report {
 }
 
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
-    output::refuse_equal(&[
-        ("--output", Some(&args.output)),
-        ("--normals", args.normals.as_deref()),
-        ("--joints", args.joints.as_deref()),
-    ])?;
+    args.refuse_equal_files()?;
     let vertices = Output::new(&args.output, &["npy"])?;
     let normals = args.normals.as_deref().map(|path| Output::new(path, &["npy"])).transpose()?;
     match rig::parse(&args.rig, rig::read(&args.rig)?)? {
@@ -103,9 +103,13 @@ fn eval_pack(args: &Args, pack: Arc<GnmPack>, vertices: &Output, normals: Option
         let shown = args.rig.display();
         return Err(Failure::new(format!("{shown}: a pack without faces has no normals: leave --normals out")));
     }
+    let stage = if args.stage == Some(StageChoice::Forward) { Stage::Forward } else { Stage::Pose };
+    if stage == Stage::Forward && args.overrides.is_some() {
+        let shown = args.rig.display();
+        return Err(Failure::new(format!("{shown}: --stage forward stops before the joints: leave --overrides out")));
+    }
     let (controls, frame_count) = read_controls(path, &pack)?;
     let overrides = args.overrides.as_deref().map(|path| read_overrides(path, &pack, frame_count)).transpose()?;
-    let stage = if args.stage == Some(StageChoice::Forward) { Stage::Forward } else { Stage::Pose };
     let device = Device::open(args.device)?;
     let inputs = PackInputs {
         controls: &controls,
@@ -115,6 +119,7 @@ fn eval_pack(args: &Args, pack: Arc<GnmPack>, vertices: &Output, normals: Option
         normals: normals.is_some(),
     };
     let frames = evaluate::pack(&device, &pack, &inputs)?;
+    refuse_overflow(args, &frames.positions)?;
     let shape = [frame_count, pack.vertex_count(), 3];
     vertices.write(&npy::write_f32(&shape, &frames.positions))?;
     if let (Some(output), Some(values)) = (normals, &frames.normals) {
@@ -153,7 +158,9 @@ fn eval_model(args: &Args, model: &GnmModel, vertices: &Output, normals: Option<
     let frames = evaluate::model(model, &inputs, correctives, normals.is_some())?;
     let narrow = |values: &[f64]| values.iter().map(|&x| x as f32).collect::<Vec<f32>>();
     let (frame_count, vertex_count) = (inputs.frame_count, model.template.len());
-    vertices.write(&npy::write_f32(&[frame_count, vertex_count, 3], &narrow(&frames.positions)))?;
+    let positions = narrow(&frames.positions);
+    refuse_overflow(args, &positions)?;
+    vertices.write(&npy::write_f32(&[frame_count, vertex_count, 3], &positions))?;
     if let Some(output) = &joints {
         output.write(&npy::write_f32(&[frame_count, model.joint_names.len(), 4, 4], &narrow(&frames.joints)))?;
     }
@@ -164,6 +171,24 @@ fn eval_model(args: &Args, model: &GnmModel, vertices: &Output, normals: Option<
 }
 
 impl Args {
+    fn refuse_equal_files(&self) -> Result<(), Failure> {
+        let outputs = [
+            ("--output", Some(&*self.output)),
+            ("--normals", self.normals.as_deref()),
+            ("--joints", self.joints.as_deref()),
+        ];
+        let inputs = [
+            ("the rig", Some(&*self.rig)),
+            ("--controls", self.controls.as_deref()),
+            ("--overrides", self.overrides.as_deref()),
+            ("--identity", self.identity.as_deref()),
+            ("--expression", self.expression.as_deref()),
+            ("--rotations", self.rotations.as_deref()),
+            ("--translation", self.translation.as_deref()),
+        ];
+        output::refuse_equal(&outputs, &inputs)
+    }
+
     fn model_options(&self) -> [(&'static str, bool); 6] {
         [
             ("--identity", self.identity.is_some()),
@@ -184,16 +209,26 @@ fn refuse(args: &Args, of: &str, instead: &str, options: &[(&str, bool)]) -> Res
     }
 }
 
+/// Finite inputs of absurd size leave the range of f32.
+fn refuse_overflow(args: &Args, positions: &[f32]) -> Result<(), Failure> {
+    match positions.iter().all(|x| x.is_finite()) {
+        true => Ok(()),
+        false => Err(Failure::new(format!("{}: the inputs move vertices beyond the range of f32", args.rig.display()))),
+    }
+}
+
 fn finish(args: &Args, device: &Device, frames: usize, vertices: usize, time: Duration) -> Result<Outcome, Failure> {
     let ms_per_frame = time.as_secs_f64() * 1e3 / frames.max(1) as f64;
+    let outputs = [Some(&args.output), args.joints.as_ref(), args.normals.as_ref()];
+    let written: Vec<String> = outputs.iter().flatten().map(|path| path.display().to_string()).collect();
     let text = format!(
         "{frames} frames of {} vertices on {}, {ms_per_frame:.3} ms per frame\nwrote {}",
         grouped(vertices),
         device.describe(),
-        args.output.display()
+        written.join(", ")
     );
     let values = Report { device: device.name(), adapter: device.adapter(), frames, vertices, ms_per_frame };
-    report(args.json, &values, &text);
+    report(args.json, &values, &text)?;
     Ok(Outcome::Done)
 }
 
@@ -214,7 +249,12 @@ pub fn controls_of(array: npy::Array, pack: &GnmPack) -> Result<(Vec<f32>, usize
     })?;
     let values = array.into_f64()?;
     arrays::check_finite(&values, "controls", width)?;
-    Ok((values.into_iter().map(|x| x as f32).collect(), frame_count))
+    let narrow: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+    if let Some(index) = narrow.iter().position(|x| x.is_infinite()) {
+        let field = format!("controls[{}, {}]", index / width, index % width);
+        return Err(LoadError::new(LoadErrorKind::Value, field, "a number in the range of f32", values[index]).into());
+    }
+    Ok((narrow, frame_count))
 }
 
 fn read_overrides(path: &Path, pack: &GnmPack, frame_count: usize) -> Result<Overrides, Failure> {
@@ -230,11 +270,24 @@ fn read_overrides(path: &Path, pack: &GnmPack, frame_count: usize) -> Result<Ove
     Ok(overrides)
 }
 
+/// The first of many names, and how many more there are.
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    names[..names.len().min(SHOWN)].join(", ") + &more
+}
+
 /// Names the joints that the pack does not have: they are skipped.
 pub fn warn_of_unknown_joints(overrides: &Overrides, pack: &GnmPack) {
     let names = pack.skeleton().names();
-    for joint in overrides.joints().filter(|joint| !names.iter().any(|name| name == joint)) {
-        log::warn!("joint \"{joint}\" is not in the rig and is skipped; it has {}", names.join(", "));
+    let known: HashSet<&str> = names.iter().map(String::as_str).collect();
+    let unknown: Vec<String> = overrides.joints().filter(|j| !known.contains(j)).map(|j| format!("{j:?}")).collect();
+    if !unknown.is_empty() {
+        let (unknown, names) = (list(&unknown), list(names));
+        log::warn!("joints that the rig does not have are skipped: {unknown}; it has {names}");
     }
 }
 

@@ -25,7 +25,7 @@ impl Failure {
     pub fn new(message: impl fmt::Display) -> Failure {
         let message = message.to_string();
         let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        Failure(lines.join(" "))
+        Failure(report::one_line(&lines.join(" ")))
     }
 }
 

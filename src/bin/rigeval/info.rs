@@ -2,7 +2,7 @@
 
 use crate::bake;
 use crate::failure::{Failure, Outcome};
-use crate::report::{grouped, report, size};
+use crate::report::{grouped, one_line, report, size};
 use crate::rig::{self, FileKind};
 use rigeval::files::Files;
 use rigeval::frames::{self, Frames};
@@ -32,14 +32,14 @@ struct Facts {
 
 impl Facts {
     fn new(path: &Path, kind: &str, format: &str) -> Facts {
-        let mut facts = Facts { lines: vec![format!("{}: {format}", path.display())], values: Map::new() };
+        let mut facts = Facts { lines: vec![one_line(&format!("{}: {format}", path.display()))], values: Map::new() };
         facts.values.insert("kind".into(), json!(kind));
         facts.values.insert("format".into(), json!(format));
         facts
     }
 
     fn add(&mut self, key: &str, value: Value, text: impl std::fmt::Display) {
-        self.lines.push(format!("  {:<12}{text}", key.replace('_', " ")));
+        self.lines.push(one_line(&format!("  {:<12}{text}", key.replace('_', " "))));
         self.values.insert(key.into(), value);
     }
 
@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
             FileKind::Gnmw => of_gnmw(&args.file, &bytes).map_err(named)?,
         }
     };
-    report(args.json, &facts.values, &facts.lines.join("\n"));
+    report(args.json, &facts.values, &facts.lines.join("\n"))?;
     Ok(Outcome::Done)
 }
 
@@ -103,7 +103,11 @@ fn of_pack(path: &Path, bytes: Vec<u8>) -> Read {
     bounds(&mut facts, &pack.rest_bounds(), pack.units().symbol());
     let source = pack.source().map(|source| source.get());
     let value = source.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
-    facts.add("source", value, source.unwrap_or("not stated"));
+    let shown = match value.is_null() {
+        true => "not stated".to_string(),
+        false => shortened(&value).to_string(),
+    };
+    facts.add("source", value, &shown);
     facts.checks("all passed: lengths, ranges, parents, weights, finite numbers");
     Ok(facts)
 }
@@ -214,4 +218,14 @@ fn joints(facts: &mut Facts, names: &[String], parents: &[Option<usize>]) {
 fn bounds(facts: &mut Facts, bounds: &Aabb, unit: &str) {
     let [x, y, z] = [0, 1, 2].map(|i| format!("{:.4} .. {:.4}", bounds.min[i], bounds.max[i]));
     facts.add("rest_bounds", json!({"min": bounds.min, "max": bounds.max}), format!("{x}, {y}, {z} {unit}"));
+}
+
+/// For reading by a person: a long list of numbers (an identity has 253) is only counted. JSON reports have it whole.
+fn shortened(value: &Value) -> Value {
+    const LONG: usize = 8;
+    match value {
+        Value::Array(list) if list.len() > LONG => Value::String(format!("{} values", list.len())),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), shortened(value))).collect(),
+        other => other.clone(),
+    }
 }

@@ -19,6 +19,7 @@ mod sample;
 
 use clap::{Parser, Subcommand};
 use failure::{Failure, Outcome};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Control vectors to posed vertices: bake, inspect, evaluate and check rigs.
@@ -42,7 +43,9 @@ enum Command {
 fn main() -> ExitCode {
     // The GPU stack warns about every software driver; what it cannot do comes back as an error anyway.
     let filter = env_logger::Env::default().default_filter_or("warn,wgpu_core=error,wgpu_hal=error,naga=error");
-    env_logger::Builder::from_env(filter).format_timestamp(None).format_target(false).init();
+    env_logger::Builder::from_env(filter)
+        .format(|out, record| writeln!(out, "[{:<5}] {}", record.level(), report::one_line(&record.args().to_string())))
+        .init();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),

@@ -47,16 +47,28 @@ impl Output {
     }
 }
 
-/// Two outputs in one file would silently lose one of them.
-pub fn refuse_equal(outputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
-    for (index, (name, path)) in outputs.iter().enumerate() {
-        for (other, other_path) in &outputs[..index] {
-            if path.is_some() && path == other_path {
-                return Err(Failure::new(format!("{other} and {name} name the same file: give each its own")));
-            }
+/// An option of the command line and the file it names, where it was given.
+pub type Named<'a> = (&'static str, Option<&'a Path>);
+
+/// Two outputs in one file would silently lose one of them, and an output in an input's file that input.
+pub fn refuse_equal(outputs: &[Named], inputs: &[Named]) -> Result<(), Failure> {
+    let resolved = |files: &[Named]| -> Vec<_> {
+        files.iter().filter_map(|(name, path)| Some((*name, resolve((*path)?)))).collect()
+    };
+    let (outputs, mut taken) = (resolved(outputs), resolved(inputs));
+    for (name, path) in outputs {
+        if let Some((other, _)) = taken.iter().find(|(_, other)| *other == path) {
+            return Err(Failure::new(format!("{other} and {name} name the same file: give each its own")));
         }
+        taken.push((name, path));
     }
     Ok(())
+}
+
+/// Where a path leads: `./v.npy` and a link to it are `v.npy` too. A path that leads nowhere is left as it is.
+fn resolve(path: &Path) -> PathBuf {
+    let in_folder = || Some(fs::canonicalize(folder_of(path)).ok()?.join(path.file_name()?));
+    fs::canonicalize(path).ok().or_else(in_folder).unwrap_or_else(|| path.to_path_buf())
 }
 
 fn folder_of(path: &Path) -> &Path {

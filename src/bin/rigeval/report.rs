@@ -1,5 +1,6 @@
 //! What a command prints: text for people, or one JSON object.
 
+use crate::failure::Failure;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -13,13 +14,20 @@ pub fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// The report as one line of JSON where `--json` was given, as text otherwise.
-pub fn report(json: bool, values: &impl Serialize, text: &str) {
-    if json {
-        say(&serde_json::to_string(values).expect("a report is plain data"));
-    } else {
-        say(text);
+/// The report as one line of JSON where `--json` was given, as text otherwise. A full disk is a failure, a closed pipe is none.
+pub fn report(json: bool, values: &impl Serialize, text: &str) -> Result<(), Failure> {
+    let line = if json { serde_json::to_string(values).expect("a report is plain data") } else { text.to_string() };
+    match writeln!(io::stdout().lock(), "{line}") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("cannot write the report to stdout: {error}")))
+        }
+        _ => Ok(()),
     }
+}
+
+/// Text on one line: a name out of a file may hold line breaks and what else a terminal obeys.
+pub fn one_line(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
 }
 
 /// 17821 as 17,821.

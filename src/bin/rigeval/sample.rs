@@ -70,13 +70,13 @@ fn write_model(args: &GnmArgs, output: &Output, head: HeadSize) -> Result<Outcom
         size(bytes.len())
     );
     let values = json!({
-        "output": output.path(),
+        "output": output.path().display().to_string(),
         "bytes": bytes.len(),
         "vertices": model.vertex_count(),
         "identity": identity,
         "expression": expression,
     });
-    report(args.json, &values, &text);
+    report(args.json, &values, &text)?;
     Ok(Outcome::Done)
 }
 

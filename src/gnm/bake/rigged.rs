@@ -2,7 +2,7 @@
 
 use super::view::{self, View};
 use super::{BakeOptions, EYES, MAX_JOINTS, provenance, quantize, surface, weights};
-use crate::error::{LoadError, LoadErrorKind};
+use crate::error::{LoadError, LoadErrorKind, one_line};
 use crate::gnm::model::read::{expect_shape, finite, rows};
 use crate::gnm::pack::{GnmPack, PackJoint, PackParts};
 use crate::math;
@@ -80,7 +80,7 @@ pub(super) fn rigged_parts(
     let head = Head { npz: Npz::open(head_npz)? };
     let extra: Vec<&str> = head.npz.names().filter(|name| !KEYS.contains(name)).collect();
     if !extra.is_empty() {
-        log::warn!("ignored arrays that a baked head does not have: {}", extra.join(", "));
+        log::warn!("ignored arrays that a baked head does not have: {}", one_line(extra.join(", ")));
     }
     let v = head.rows_of("neutral")?;
     let e = head.rows_of("basis")?;

@@ -244,3 +244,24 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn xrblocks_of_another_version_or_with_missing_sections_is_refused() {
+    let model = small_model();
+    let cases = [
+        ("gnmVersion", json!("2.0"), "meta.gnmVersion"),
+        ("variant", json!("body"), "meta.variant"),
+        ("hasPoseCorrectives", json!(true), "pose_correctives"),
+        ("jointNames", json!(["neck"]), "meta.jointNames"),
+        ("expressionNames", json!(["one"]), "meta.expressionNames"),
+    ];
+    for (key, value, field) in cases {
+        let mut file = xrblocks(&model);
+        if let Some(rig) = &mut file.rig {
+            rig.pose_correctives = None;
+        }
+        file.meta.insert(key.into(), value);
+        let error = read(&file.write()).expect_err(key);
+        assert_eq!(error.field, field, "{error}");
+    }
+}

@@ -1,13 +1,13 @@
 //! The checked arrays of a `gnm_head.npz`.
 
 use super::GnmModel;
-use crate::error::{LoadError, LoadErrorKind};
+use crate::error::{LoadError, LoadErrorKind, one_line};
 use crate::npy::{Header, Npz};
 use bytemuck::Pod;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-pub(super) const VERSION: &str = "3.0";
-pub(super) const VARIANT: &str = "head";
+pub(in crate::gnm) const VERSION: &str = "3.0";
+pub(in crate::gnm) const VARIANT: &str = "head";
 
 /// The 23 arrays, in the order that the original program writes them.
 pub(super) const KEYS: [&str; 23] = [
@@ -47,10 +47,10 @@ impl GnmModel {
         let npz = Npz::open(bytes)?;
         expect_text(&npz, "version", VERSION)?;
         expect_text(&npz, "variant", VARIANT)?;
-        let fields = Fields::check(&npz)?;
+        let fields = Fields::check(&npz, inflation_limit(bytes.len()))?;
         let extra: Vec<&str> = npz.names().filter(|name| !KEYS.contains(name)).collect();
         if !extra.is_empty() {
-            log::warn!("ignored arrays that a GNM Head {VERSION} model does not have: {}", extra.join(", "));
+            log::warn!("ignored arrays that a GNM Head {VERSION} model does not have: {}", one_line(extra.join(", ")));
         }
         let vertices = fields.vertices;
         // The two bases are nearly the whole file; each takes a core.
@@ -67,7 +67,7 @@ impl GnmModel {
             joint_identity_basis: fields.floats("joint_identity_basis")?,
             expression_basis: expression_basis?,
             identity_names: fields.names("identity_names")?,
-            joint_names: fields.names("joint_names")?,
+            joint_names: unique("joint_names", fields.names("joint_names")?)?,
             expression_names: fields.names("expression_names")?,
             joint_parents: parents(&fields.integers("joint_parent_indices")?)?,
             skinning_weights: fields.floats("skinning_weights")?,
@@ -86,6 +86,20 @@ impl GnmModel {
     }
 }
 
+/// Joints are looked up by name.
+fn unique(key: &str, names: Vec<String>) -> Result<Vec<String>, LoadError> {
+    let mut seen = HashSet::new();
+    match names.iter().find(|name| !seen.insert(name.as_str())) {
+        Some(name) => Err(LoadError::new(LoadErrorKind::Corrupt, key, "each name once", format!("\"{name}\" twice"))),
+        None => Ok(names),
+    }
+}
+
+/// What a file of so many bytes may inflate to. Deflate reaches 1000 to 1 on zeros; a real model, correctives of zero included, stays under 10.
+fn inflation_limit(file_bytes: usize) -> u64 {
+    (file_bytes as u64).saturating_mul(256).max(64 << 20)
+}
+
 /// An npz whose 23 arrays are there and agree in shape.
 struct Fields<'a> {
     npz: &'a Npz<'a>,
@@ -93,7 +107,7 @@ struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn check(npz: &'a Npz<'a>) -> Result<Self, LoadError> {
+    fn check(npz: &'a Npz<'a>, limit_bytes: u64) -> Result<Self, LoadError> {
         let mut headers = BTreeMap::new();
         for key in KEYS {
             headers.insert(key, npz.header(key)?);
@@ -134,6 +148,11 @@ impl<'a> Fields<'a> {
         ];
         for (key, letters, shape) in expected {
             expect_shape(key, letters, shape, &headers[key])?;
+        }
+        let total: u64 = headers.values().map(|h| h.byte_count() as u64).fold(0, u64::saturating_add);
+        if total > limit_bytes {
+            let expected = format!("arrays of at most {limit_bytes} bytes in a file of this size");
+            return Err(LoadError::new(LoadErrorKind::Shape, "arrays", expected, total));
         }
         Ok(Fields { npz, vertices: v })
     }
@@ -210,4 +229,27 @@ fn expect_text(npz: &Npz, key: &str, expected: &str) -> Result<(), LoadError> {
         return Ok(());
     }
     Err(LoadError::new(LoadErrorKind::Version, key, format!("\"{expected}\""), format!("\"{found}\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gnm::model::tests::small_model;
+    use crate::npy::Packing;
+
+    #[test]
+    fn arrays_beyond_the_limit_are_refused_before_they_are_inflated() {
+        let bytes = small_model().write(Packing::Deflated);
+        let npz = Npz::open(&bytes).unwrap();
+        assert!(Fields::check(&npz, inflation_limit(bytes.len())).is_ok());
+        let error = Fields::check(&npz, 1000).err().expect("more than 1000 bytes");
+        assert!(error.to_string().contains("at most 1000 bytes"), "{error}");
+    }
+
+    #[test]
+    fn inflation_limit_has_a_floor_and_grows_with_the_file() {
+        assert_eq!(inflation_limit(0), 64 << 20);
+        assert_eq!(inflation_limit(1 << 20), 256 << 20);
+        assert_eq!(inflation_limit(usize::MAX), u64::MAX);
+    }
 }

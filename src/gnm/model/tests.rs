@@ -241,6 +241,7 @@ fn wrong_arrays_are_named() {
         ("skinning_weights", &[11, 4], floats(44), LoadErrorKind::Shape),
         ("expression_names", &[5], Values::Text(vec!["a".into(); 5]), LoadErrorKind::Shape),
         ("expression_names", &[6], floats(6), LoadErrorKind::Type),
+        ("joint_names", &[4], Values::Text(vec!["neck".into(); 4]), LoadErrorKind::Corrupt),
         ("joint_parent_indices", &[4], Values::Int(vec![0, 0, 3, 1]), LoadErrorKind::Value),
         ("joint_parent_indices", &[4], Values::Int(vec![-2, 0, 1, 1]), LoadErrorKind::Value),
         ("joint_parent_indices", &[4], floats(4), LoadErrorKind::Type),
