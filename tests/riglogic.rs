@@ -129,7 +129,12 @@ fn compare(what: &str, got: &[f32], expected: &[f32], rotation: Option<(Rotation
     if std::env::var_os("RIGEVAL_PRINT_ERRORS").is_some() {
         eprintln!("{what}: {off:.3e} of {limit:.1e}");
     }
-    assert!(off <= limit, "{what}: off by {off:.3e} at value {at} ({} against {}), allowed {limit:.1e}", got[at], expected[at]);
+    assert!(
+        off <= limit,
+        "{what}: off by {off:.3e} at value {at} ({} against {}), allowed {limit:.1e}",
+        got[at],
+        expected[at]
+    );
 }
 
 fn shared(folder: &str) -> Option<PathBuf> {

@@ -40,8 +40,7 @@ mod tests {
 
     #[test]
     fn channels_are_unclamped_copies_and_the_last_of_two_wins() {
-        let shapes =
-            BlendShapes::new(&Channels { lods: vec![3, 1], inputs: vec![0, 1, 2], outputs: vec![1, 2, 1] });
+        let shapes = BlendShapes::new(&Channels { lods: vec![3, 1], inputs: vec![0, 1, 2], outputs: vec![1, 2, 1] });
         let mut channels = [9.0; 4];
         shapes.run(0, &[-0.5, 1.5, 7.0], &mut channels);
         assert_eq!(channels, [0.0, 7.0, 1.5, 0.0]);

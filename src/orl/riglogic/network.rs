@@ -89,8 +89,20 @@ impl Layer {
     fn activate(&self, x: f32) -> f32 {
         match self.activation {
             Activation::Linear => x,
-            Activation::Relu => if x < 0.0 { 0.0 } else { x },
-            Activation::LeakyRelu => if x < 0.0 { self.slope * x } else { x },
+            Activation::Relu => {
+                if x < 0.0 {
+                    0.0
+                } else {
+                    x
+                }
+            }
+            Activation::LeakyRelu => {
+                if x < 0.0 {
+                    self.slope * x
+                } else {
+                    x
+                }
+            }
             Activation::Tanh => x.tanh(),
             Activation::Sigmoid => 1.0 / (1.0 + (-x).exp()),
         }

@@ -225,7 +225,8 @@ fn step(
     let scattered = vec![];
     match operation.kind {
         OperationKind::Mlp => {
-            let (Some(&network), limits) = (operation.parameters.first(), operation.parameters.get(1..).unwrap_or(&[])) else {
+            let (Some(&network), limits) = (operation.parameters.first(), operation.parameters.get(1..).unwrap_or(&[]))
+            else {
                 return Err(LoadError::new(LoadErrorKind::Missing, "parameters", "a network", "none"));
             };
             let network = network as usize;

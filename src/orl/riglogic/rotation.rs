@@ -62,7 +62,7 @@ pub(super) fn slerp(a: [f32; 4], b: [f32; 4], t: f32) -> [f32; 4] {
 
 /// How a rig writes rotations as three angles: about `order[0]` first, then `order[1]`, then `order[2]`, fixed parent axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Euler {
+pub(in crate::orl) struct Euler {
     order: [usize; 3],
     /// +1 for an even permutation of x, y, z, -1 for an odd one.
     parity: f32,
@@ -80,7 +80,7 @@ impl Euler {
     }
 
     /// The angles of a rig.
-    pub(super) fn of(dna: &Dna) -> Euler {
+    pub(in crate::orl) fn of(dna: &Dna) -> Euler {
         let conventions = &dna.conventions;
         let signs = conventions.rotation_signs.map(|sign| sign as f32);
         let degrees = dna.descriptor.rotation_unit == RotationUnit::Degrees;
@@ -96,7 +96,7 @@ impl Euler {
         if self.degrees { angle * RADIANS_PER_DEGREE } else { angle }
     }
 
-    pub(super) fn to_quaternion(self, angles: [f32; 3]) -> [f32; 4] {
+    pub(in crate::orl) fn to_quaternion(self, angles: [f32; 3]) -> [f32; 4] {
         let about = |axis: usize| {
             let half = self.radians(angles[axis] * self.signs[axis]) * 0.5;
             let mut q = [0.0, 0.0, 0.0, half.cos()];

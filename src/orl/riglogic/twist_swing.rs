@@ -30,8 +30,7 @@ impl TwistSwing {
             twist,
         };
         let joints = |part: &TwistSwingSetup| part.joints.iter().copied().zip(part.weights.iter().copied()).collect();
-        let mut setups: Vec<Setup> =
-            layer.swings.iter().map(|swing| new(swing, Some(joints(swing)), vec![])).collect();
+        let mut setups: Vec<Setup> = layer.swings.iter().map(|swing| new(swing, Some(joints(swing)), vec![])).collect();
         let swings = setups.len();
         for twist in &layer.twists {
             let joined: Vec<(u16, f32)> = joints(twist);

@@ -135,10 +135,7 @@ fn settings_and_places_out_of_range_are_refused() {
     };
     assert_eq!(error(&[(0, 18)], &[]), "ML joints outputs: expected a joint below 2, got 2");
     assert_eq!(error(&[(1, 3)], &[(1, 1)]), "ML joints inputs: expected four controls below 4, got 1");
-    assert_eq!(
-        error(&[], &[(1, 2)]),
-        "ML joints rotation type: expected 0 (Euler angles) or 1 (quaternion), got 2"
-    );
+    assert_eq!(error(&[], &[(1, 2)]), "ML joints rotation type: expected 0 (Euler angles) or 1 (quaternion), got 2");
     let with = |key: usize, value: u16| {
         let mut settings = Z_UP;
         settings[key - 2].1 = value;
