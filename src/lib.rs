@@ -46,6 +46,7 @@ pub mod normals;
 pub mod npy;
 pub mod orl;
 pub mod skeleton;
+pub mod sparse;
 
 pub use glam;
 #[cfg(feature = "gpu")]

@@ -36,7 +36,7 @@ mod output;
 mod quaternion_joints;
 mod rbf;
 mod rig;
-mod rotation;
+pub(super) mod rotation;
 mod state;
 mod twist_swing;
 mod usage;

@@ -62,7 +62,7 @@ pub(super) fn slerp(a: [f32; 4], b: [f32; 4], t: f32) -> [f32; 4] {
 
 /// How a rig writes rotations as three angles: about `order[0]` first, then `order[1]`, then `order[2]`, fixed parent axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Euler {
+pub(in crate::orl) struct Euler {
     order: [usize; 3],
     /// +1 for an even permutation of x, y, z, -1 for an odd one.
     parity: f32,
@@ -72,22 +72,22 @@ pub(super) struct Euler {
 
 impl Euler {
     #[cfg(test)]
-    pub(super) const XYZ_DEGREES: Euler = Euler { order: [0, 1, 2], parity: 1.0, signs: [1.0; 3], degrees: true };
+    pub(in crate::orl) const XYZ_DEGREES: Euler = Euler { order: [0, 1, 2], parity: 1.0, signs: [1.0; 3], degrees: true };
 
-    pub(super) fn new(order: [usize; 3], signs: [f32; 3], degrees: bool) -> Euler {
+    pub(in crate::orl) fn new(order: [usize; 3], signs: [f32; 3], degrees: bool) -> Euler {
         let even = (order[0] + 1) % 3 == order[1];
         Euler { order, parity: if even { 1.0 } else { -1.0 }, signs, degrees }
     }
 
     /// The angles of a rig.
-    pub(super) fn of(dna: &Dna) -> Euler {
+    pub(in crate::orl) fn of(dna: &Dna) -> Euler {
         let conventions = &dna.conventions;
         let signs = conventions.rotation_signs.map(|sign| sign as f32);
         let degrees = dna.descriptor.rotation_unit == RotationUnit::Degrees;
         Euler::new(ORDERS[conventions.rotation_sequence as usize], signs, degrees)
     }
 
-    pub(super) fn is_degrees(self) -> bool {
+    pub(in crate::orl) fn is_degrees(self) -> bool {
         self.degrees
     }
 
@@ -96,7 +96,7 @@ impl Euler {
         if self.degrees { angle * RADIANS_PER_DEGREE } else { angle }
     }
 
-    pub(super) fn quaternion(self, angles: [f32; 3]) -> [f32; 4] {
+    pub(in crate::orl) fn quaternion(self, angles: [f32; 3]) -> [f32; 4] {
         let about = |axis: usize| {
             let half = self.radians(angles[axis] * self.signs[axis]) * 0.5;
             let mut q = [0.0, 0.0, 0.0, half.cos()];
