@@ -72,7 +72,8 @@ pub(in crate::orl) struct Euler {
 
 impl Euler {
     #[cfg(test)]
-    pub(in crate::orl) const XYZ_DEGREES: Euler = Euler { order: [0, 1, 2], parity: 1.0, signs: [1.0; 3], degrees: true };
+    pub(in crate::orl) const XYZ_DEGREES: Euler =
+        Euler { order: [0, 1, 2], parity: 1.0, signs: [1.0; 3], degrees: true };
 
     pub(in crate::orl) fn new(order: [usize; 3], signs: [f32; 3], degrees: bool) -> Euler {
         let even = (order[0] + 1) % 3 == order[1];
