@@ -68,6 +68,11 @@ fn check(folder: &Path, rig: &str, entry: &str, vectors: &[usize]) -> usize {
             let mesh = OrlMesh::new(&dna, &model, mesh_index, format).unwrap();
             let mut forms = 0;
             for (rotation, form) in [(Euler, "euler"), (Quaternion, "quat")] {
+                // In angles a network's turn is added to the joint's own, as a quaternion it is multiplied: two poses.
+                // The vertices are those of the angles.
+                if rotation == Quaternion && rig == "ml_ext" {
+                    continue;
+                }
                 let Some((joints_shape, joints)) = array(format!("{rig}.{entry}.joints_{form}.npy")) else { continue };
                 forms += 1;
                 let (j, c) = (joints_shape[2] * joints_shape[3], weights_shape[2]);
