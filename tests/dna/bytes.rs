@@ -2,7 +2,9 @@
 
 use super::{dna_files, read, rig};
 use rigeval::error::LoadErrorKind;
-use rigeval::orl::dna::{Conventions, Dna, FaceWinding, JointRepresentation, RotationRepresentation, UnknownLayer};
+use rigeval::orl::dna::{
+    Conventions, Dna, FaceWinding, JointRepresentation, LodMap, RotationRepresentation, UnknownLayer,
+};
 
 #[test]
 fn every_file_rewrites_byte_for_byte() {
@@ -84,6 +86,23 @@ fn content_without_a_place_is_refused() {
             assert_eq!(error.field, field);
         }
     }
+}
+
+#[test]
+fn level_maps_without_content_are_no_content() {
+    let mut tiny = read("tiny");
+    tiny.networks.lod_networks = LodMap { lods: vec![0, 0], lists: vec![vec![]] };
+    tiny.rbf.lod_solvers = LodMap { lods: vec![0, 0], lists: vec![vec![]] };
+    assert!(tiny.write(1).is_ok());
+}
+
+#[test]
+fn layer_that_the_version_knows_is_not_written_twice() {
+    let mut dna = read("tiny");
+    dna.unknown_layers = vec![UnknownLayer { id: *b"dsce", version: 0x1_0000, bytes: vec![0; 16] }];
+    let old = Dna::read(&dna.write(6).unwrap()).unwrap();
+    assert_eq!(old.unknown_layers, dna.unknown_layers);
+    assert_eq!(old.write(7).unwrap_err().field, "unknown_layers");
 }
 
 #[test]

@@ -381,7 +381,7 @@ mod tests {
     fn number_without_meaning_is_refused() {
         assert_eq!(read::<Activation>(&[0, 2]).unwrap(), Activation::LeakyRelu);
         let error = read::<Activation>(&[0, 5]).unwrap_err();
-        assert_eq!(error.to_string().trim_start_matches(": "), "expected a Activation of 0 to 4, got 5");
+        assert_eq!(error.to_string().trim_start_matches(": "), "expected Activation, 0 to 4, got 5");
     }
 
     #[test]

@@ -20,7 +20,7 @@ macro_rules! codes {
                 self as u32
             }
             fn legal() -> String {
-                format!("a {} of 0 to {}", stringify!($name), Self::ALL.len() - 1)
+                format!("{}, 0 to {}", stringify!($name), Self::ALL.len() - 1)
             }
         }
     };

@@ -3,9 +3,7 @@
 use super::codec::{Field, Writer};
 use super::layout::{BEHAVIOR_PARTS, write_behavior_part};
 use super::read::{END, GENERATION, SIGNATURE, known_layers};
-use super::{
-    Conventions, Dna, JointRepresentation, NEWEST_VERSION, Networks, OperationGraph, Rbf, RbfOutputs, TwistSwing,
-};
+use super::{Conventions, Dna, JointRepresentation, NEWEST_VERSION, Networks, RbfOutputs, TwistSwing, UnknownLayer};
 use crate::error::{LoadError, LoadErrorKind};
 
 impl Dna {
@@ -32,6 +30,12 @@ impl Dna {
             let expected = format!("nothing that file version 2.{version} has no place for");
             return Err(LoadError::new(LoadErrorKind::Unsupported, field, expected, format!("content of 2.{since}")));
         }
+        let clash = |l: &&UnknownLayer| known_layers(version).any(|k| (k.id, k.version) == (l.id, l.version));
+        if let Some(layer) = self.unknown_layers.iter().find(clash) {
+            let expected = format!("layers that file version 2.{version} does not know");
+            let found = format!("\"{}\"", layer.id.escape_ascii());
+            return Err(LoadError::new(LoadErrorKind::Unsupported, "unknown_layers", expected, found));
+        }
         let mut w = Writer { bytes: Vec::new(), version };
         w.put(SIGNATURE);
         GENERATION.write(&mut w);
@@ -51,14 +55,18 @@ impl Dna {
     fn newest_content(&self) -> Option<(&'static str, u16)> {
         let plain = Conventions { face_winding: self.conventions.face_winding, ..Conventions::default() };
         let joints = self.joint_representations.iter().any(|j| *j != JointRepresentation::default());
+        // Level maps without anything to list hold nothing.
+        let Networks { control_names, region_names, networks, .. } = &self.networks;
+        let networks = !(control_names.is_empty() && region_names.is_empty() && networks.is_empty());
+        let graph = &self.operation_graph;
         let needs = [
             ("unknown_layers", 2, !self.unknown_layers.is_empty()),
-            ("networks", 3, self.networks != Networks::default()),
-            ("rbf", 4, self.rbf != Rbf::default()),
+            ("networks", 3, networks),
+            ("rbf", 4, !(self.rbf.solvers.is_empty() && self.rbf.poses.is_empty())),
             ("joint_representations", 4, joints),
             ("twist_swing", 4, self.twist_swing != TwistSwing::default()),
             ("rbf_outputs", 5, self.rbf_outputs != RbfOutputs::default()),
-            ("operation_graph", 6, self.operation_graph != OperationGraph::default()),
+            ("operation_graph", 6, !(graph.types.is_empty() && graph.joint_inputs.is_empty())),
             ("conventions", 7, self.conventions != plain),
             ("conventions.face_winding", 8, plain != Conventions::default()),
         ];
