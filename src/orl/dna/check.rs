@@ -52,6 +52,16 @@ pub(super) fn check(dna: &Dna) -> Checked {
 
 fn definition(dna: &Dna, counts: &Counts) -> Checked {
     let definition = &dna.definition;
+    let named = [
+        ("joint_names", counts.joints),
+        ("channel_names", counts.channels),
+        ("animated_map_names", counts.animated_maps),
+        ("mesh_names", counts.meshes),
+    ];
+    const MOST: usize = 1 << 16;
+    if let Some((name, count)) = named.iter().find(|(_, count)| *count > MOST) {
+        return Err(value(format!("definition.{name}"), format!("at most {MOST}, as indices have 16 bits"), count));
+    }
     let maps = [
         ("lod_joints", &definition.lod_joints, counts.joints),
         ("lod_channels", &definition.lod_channels, counts.channels),
@@ -131,8 +141,8 @@ fn finite(field: &str, found: &[f32]) -> Checked {
 fn lod_map(field: &str, map: &LodMap, limit: usize, lods: usize) -> Checked {
     lod_length(&format!("{field}.lods"), map.lods.len(), lods)?;
     indices(&format!("{field}.lods"), &map.lods, map.lists.len())?;
-    let lists = map.lists.iter().enumerate();
-    lists.map(|(i, list)| indices(&format!("{field}.lists[{i}]"), list, limit)).collect()
+    let mut lists = map.lists.iter().enumerate();
+    lists.try_for_each(|(i, list)| indices(&format!("{field}.lists[{i}]"), list, limit))
 }
 
 /// One entry per level, or none where the feature is unused.

@@ -331,3 +331,62 @@ macro_rules! columns {
     };
 }
 pub(super) use columns;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orl::dna::{Activation, Conditional};
+
+    fn read<T: Field>(bytes: &[u8]) -> Result<T, LoadError> {
+        T::read(&mut Reader::new(bytes, 0, bytes.len(), 8))
+    }
+
+    fn arrays(counts: &[u32], element_bytes: usize) -> Vec<u8> {
+        let array = |&n: &u32| [n.to_be_bytes().to_vec(), vec![0; n as usize * element_bytes]].concat();
+        counts.iter().flat_map(array).collect()
+    }
+
+    #[test]
+    fn numbers_are_big_endian() {
+        assert_eq!(read::<Vec<u16>>(&[0, 0, 0, 2, 1, 2, 3, 4]).unwrap(), [0x102, 0x304]);
+        assert_eq!(read::<Vec<f32>>(&[0, 0, 0, 1, 0x3f, 0x80, 0, 0]).unwrap(), [1.0]);
+        assert_eq!(read::<String>(b"\0\0\0\x02ab").unwrap(), "ab");
+    }
+
+    #[test]
+    fn parallel_arrays_of_unequal_length_are_refused() {
+        assert!(read::<Vec<[f32; 3]>>(&arrays(&[2, 2, 2], 4)).is_ok());
+        for (counts, field) in [([2, 1, 2], "ys"), ([2, 2, 3], "zs")] {
+            assert_eq!(read::<Vec<[f32; 3]>>(&arrays(&counts, 4)).unwrap_err().field, field);
+        }
+        let names = ["inputs", "outputs", "froms", "tos", "slopes", "cuts"];
+        for (wrong, name) in names.iter().enumerate().skip(1) {
+            let bytes: Vec<u8> =
+                (0..6).flat_map(|i| arrays(&[if i == wrong { 3 } else { 2 }], if i < 2 { 2 } else { 4 })).collect();
+            let error = read::<Vec<Conditional>>(&bytes).unwrap_err();
+            assert_eq!((error.kind, error.field.as_str()), (LoadErrorKind::Shape, *name));
+        }
+    }
+
+    #[test]
+    fn count_beyond_the_bytes_allocates_nothing() {
+        for count in [3, 0x4000_0000, u32::MAX] {
+            let bytes = [count.to_be_bytes().to_vec(), vec![0; 8]].concat();
+            assert_eq!(read::<Vec<f32>>(&bytes).unwrap_err().kind, LoadErrorKind::Truncated);
+            assert_eq!(read::<Vec<Vec<u32>>>(&bytes).unwrap_err().kind, LoadErrorKind::Truncated);
+        }
+    }
+
+    #[test]
+    fn number_without_meaning_is_refused() {
+        assert_eq!(read::<Activation>(&[0, 2]).unwrap(), Activation::LeakyRelu);
+        let error = read::<Activation>(&[0, 5]).unwrap_err();
+        assert_eq!(error.to_string().trim_start_matches(": "), "expected a Activation of 0 to 4, got 5");
+    }
+
+    #[test]
+    fn error_path_names_the_element() {
+        let error = read::<Vec<Vec<u32>>>(&[0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 9]).unwrap_err();
+        assert_eq!(inside(error, "faces").field, "faces[1]");
+    }
+}

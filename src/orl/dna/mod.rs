@@ -8,6 +8,7 @@ mod codec;
 mod codes;
 mod extensions;
 mod layout;
+mod lods;
 mod names;
 mod options;
 mod read;
@@ -84,11 +85,24 @@ impl Dna {
     ///
     /// # Errors
     /// `Format` - not a DNA file; `Version` - not 2.x; `Truncated`, `Missing`, `Corrupt` - the file contradicts itself;
-    /// `Shape`, `Value` - an array, an index or a number that does not fit the rest.
+    /// `Shape`, `Value` - an array, an index or a number that does not fit the rest, levels that the rig does not have.
     pub fn read_with(bytes: &[u8], options: &LoadOptions) -> Result<Dna, LoadError> {
-        let dna = read::read(bytes, options)?;
-        check::check(&dna)?;
+        let mut dna = read::read(bytes, options)?;
+        dna.check()?;
+        options.layers.apply(&mut dna);
+        if let Some(lods) = &options.lods {
+            lods::cut(&mut dna, lods)?;
+        }
         Ok(dna)
+    }
+
+    /// Checks a rig that did not come from a file: what a read rig holds by itself.
+    ///
+    /// # Errors
+    /// `Shape` - an array that is not as long as the rest implies; `Value` - an index past its end, a number that is not finite, a joint
+    /// below itself.
+    pub fn check(&self) -> Result<(), LoadError> {
+        check::check(self)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Accessors that name things: controls by kind, indices by name, coefficients by joint, attribute and control.
 
-use super::{Dna, RbfPoseOutput};
+use super::{Dna, OperationGraph, RbfPoseOutput};
 use std::borrow::Cow;
 
 /// Attributes of one joint: the stride of a joint attribute index.
@@ -181,6 +181,17 @@ impl Dna {
             driven[usize::from(row.output)] = true;
         }
         (0..driven.len()).filter(|&control| !driven[control]).collect()
+    }
+}
+
+impl OperationGraph {
+    /// The stride of `joint_outputs`: 10 where rotations are quaternions, else 9.
+    ///
+    /// A file that does not say takes the layout of the evaluator's output; indices are then checked against 9, which holds for both.
+    #[must_use]
+    pub fn joint_attributes(&self) -> usize {
+        let quaternions = self.joint_parameters.iter().any(|p| (p.key, p.value) == (1, 1));
+        if quaternions { ATTRIBUTES + 1 } else { ATTRIBUTES }
     }
 }
 

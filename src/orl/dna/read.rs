@@ -77,8 +77,6 @@ fn read_sections(bytes: &[u8], options: &LoadOptions) -> Result<Dna, LoadError> 
             return Err(LoadError::new(LoadErrorKind::Truncated, field, "the mark \"AND\"", "something else"));
         }
         warn_of_rest(bytes.len() - r.at());
-    } else if !bytes.ends_with(END) {
-        return Err(LoadError::new(LoadErrorKind::Truncated, "end of the file", "the mark \"AND\"", "something else"));
     }
     Ok(dna)
 }
@@ -90,6 +88,7 @@ fn read_layers(bytes: &[u8], version: u16, options: &LoadOptions) -> Result<Dna,
     let mut seen = [false; LAYERS.len()];
     let mut appended = false;
     let mut last = 0;
+    let mut total = 0;
     for _ in 0..count {
         let entry = table.take(16)?;
         let id: [u8; 4] = entry[..4].try_into().expect("four bytes");
@@ -100,6 +99,16 @@ fn read_layers(bytes: &[u8], version: u16, options: &LoadOptions) -> Result<Dna,
             let expected = format!("bytes within the {} of the file", bytes.len());
             return Err(LoadError::new(LoadErrorKind::Truncated, name, expected, format!("{size} at {offset}")));
         };
+        // Layers that lie on one another could multiply a small file.
+        total += size;
+        if total > bytes.len() {
+            return Err(LoadError::new(
+                LoadErrorKind::Corrupt,
+                name,
+                "layers beside each other",
+                "layers that overlap",
+            ));
+        }
         last = last.max(end).max(table.at());
         let known = LAYERS.iter().position(|l| l.id == id && l.version == layer_version && l.since <= version);
         let Some(known) = known else {
@@ -126,7 +135,7 @@ fn read_layers(bytes: &[u8], version: u16, options: &LoadOptions) -> Result<Dna,
         }
         let mut r = Reader::new(bytes, offset, end, version);
         r.blend_shapes = options.blend_shapes;
-        (LAYERS[known].read)(&mut dna, &mut r).and_then(|()| r.end()).map_err(|e| inside(e, "").within(&name))?;
+        (LAYERS[known].read)(&mut dna, &mut r).and_then(|()| r.end()).map_err(|e| e.within(&name))?;
         appended |= r.left() > 0;
     }
     for (layer, seen) in LAYERS.iter().zip(seen) {

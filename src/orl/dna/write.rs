@@ -3,7 +3,9 @@
 use super::codec::{Field, Writer};
 use super::layout::{BEHAVIOR_PARTS, write_behavior_part};
 use super::read::{END, GENERATION, SIGNATURE, known_layers};
-use super::{Dna, NEWEST_VERSION};
+use super::{
+    Conventions, Dna, JointRepresentation, NEWEST_VERSION, Networks, OperationGraph, Rbf, RbfOutputs, TwistSwing,
+};
 use crate::error::{LoadError, LoadErrorKind};
 
 impl Dna {
@@ -12,7 +14,8 @@ impl Dna {
     /// All layers that the version has are written, empty ones too, then the unknown ones.
     ///
     /// # Errors
-    /// `Version` - another version;
+    /// `Version` - another version; `Shape`, `Value` - as [`Dna::check`]; `Unsupported` - content that the version has no place for:
+    /// empty that field, if it may be lost.
     pub fn write(&self, version: u16) -> Result<Vec<u8>, LoadError> {
         let newer = version > NEWEST_VERSION && version == self.version;
         if !(1..=NEWEST_VERSION).contains(&version) && !newer {
@@ -23,6 +26,11 @@ impl Dna {
                 expected,
                 format!("2.{version}"),
             ));
+        }
+        self.check()?;
+        if let Some((field, since)) = self.newest_content().filter(|&(_, since)| since > version) {
+            let expected = format!("nothing that file version 2.{version} has no place for");
+            return Err(LoadError::new(LoadErrorKind::Unsupported, field, expected, format!("content of 2.{since}")));
         }
         let mut w = Writer { bytes: Vec::new(), version };
         w.put(SIGNATURE);
@@ -37,6 +45,24 @@ impl Dna {
             return Err(LoadError::new(LoadErrorKind::Unsupported, "file", "below 4 GiB", w.bytes.len()));
         }
         Ok(w.bytes)
+    }
+
+    /// The field whose content needs the newest file version, and that version.
+    fn newest_content(&self) -> Option<(&'static str, u16)> {
+        let plain = Conventions { face_winding: self.conventions.face_winding, ..Conventions::default() };
+        let joints = self.joint_representations.iter().any(|j| *j != JointRepresentation::default());
+        let needs = [
+            ("unknown_layers", 2, !self.unknown_layers.is_empty()),
+            ("networks", 3, self.networks != Networks::default()),
+            ("rbf", 4, self.rbf != Rbf::default()),
+            ("joint_representations", 4, joints),
+            ("twist_swing", 4, self.twist_swing != TwistSwing::default()),
+            ("rbf_outputs", 5, self.rbf_outputs != RbfOutputs::default()),
+            ("operation_graph", 6, self.operation_graph != OperationGraph::default()),
+            ("conventions", 7, self.conventions != plain),
+            ("conventions.face_winding", 8, plain != Conventions::default()),
+        ];
+        needs.iter().rev().find(|need| need.2).map(|&(field, since, _)| (field, since))
     }
 
     fn write_sections(&self, w: &mut Writer) {

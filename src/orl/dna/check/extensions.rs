@@ -1,9 +1,7 @@
 //! Networks, RBF solvers, joint metadata and the operation graph.
 
 use super::{Checked, Counts, finite, index, indices, length, lod_map, value};
-use crate::orl::dna::{
-    ATTRIBUTES, Activation, DistanceMethod, Dna, Network, Operation, OperationKind, OperationType, RbfSolver,
-};
+use crate::orl::dna::{Activation, DistanceMethod, Dna, Network, Operation, OperationKind, OperationType, RbfSolver};
 
 pub(super) fn networks(dna: &Dna, counts: &Counts) -> Checked {
     let networks = &dna.networks;
@@ -12,13 +10,15 @@ pub(super) fn networks(dna: &Dna, counts: &Counts) -> Checked {
     for (mesh, (names, lists)) in networks.region_names.iter().zip(&networks.region_networks).enumerate() {
         let field = format!("networks.region_networks[{mesh}]");
         length(&field, lists.len(), names.len())?;
-        let lists = lists.iter().enumerate();
-        lists.map(|(i, list)| indices(&format!("{field}[{i}]"), list, networks.networks.len())).collect::<Checked>()?;
+        lists
+            .iter()
+            .enumerate()
+            .try_for_each(|(i, list)| indices(&format!("{field}[{i}]"), list, networks.networks.len()))?;
     }
     // A graph's operations bring their own inputs and outputs, and its networks may have none.
     let graph = !dna.operation_graph.types.is_empty();
-    let networks = networks.networks.iter().enumerate();
-    networks.map(|(i, n)| network(&format!("networks.networks[{i}]"), n, graph, counts)).collect()
+    let mut networks = networks.networks.iter().enumerate();
+    networks.try_for_each(|(i, n)| network(&format!("networks.networks[{i}]"), n, graph, counts))
 }
 
 fn network(field: &str, network: &Network, graph: bool, counts: &Counts) -> Checked {
@@ -72,7 +72,7 @@ fn solver(field: &str, solver: &RbfSolver, poses: usize, counts: &Counts) -> Che
     indices(&format!("{field}.inputs"), &solver.inputs, counts.controls)?;
     indices(&format!("{field}.poses"), &solver.poses, poses)?;
     length(&format!("{field}.values"), solver.values.len(), solver.poses.len() * solver.inputs.len())?;
-    if solver.distance != DistanceMethod::Euclidean && solver.inputs.len() % 4 != 0 {
+    if solver.distance != DistanceMethod::Euclidean && !solver.inputs.len().is_multiple_of(4) {
         return Err(value(format!("{field}.inputs"), "whole quaternions, four controls each", solver.inputs.len()));
     }
     finite(&format!("{field}.values"), &solver.values)?;
@@ -131,12 +131,9 @@ pub(super) fn operation_graph(dna: &Dna, counts: &Counts) -> Checked {
             return Err(value(field, format!("a value up to {most} for key {}", p.key), p.value));
         }
     }
-    // Nine attributes is also the answer where the file does not say: it holds for either output.
-    let quaternions = graph.joint_parameters.iter().any(|p| (p.key, p.value) == (1, 1));
-    let attributes = if quaternions { ATTRIBUTES + 1 } else { ATTRIBUTES };
     length("operation_graph.joint_outputs", graph.joint_outputs.len(), graph.joint_inputs.len())?;
     indices("operation_graph.joint_inputs", &graph.joint_inputs, counts.controls)?;
-    indices("operation_graph.joint_outputs", &graph.joint_outputs, counts.joints * attributes)
+    indices("operation_graph.joint_outputs", &graph.joint_outputs, counts.joints * graph.joint_attributes())
 }
 
 /// An operation consumes what stands before it, so that one pass in order evaluates the graph.
