@@ -1,8 +1,11 @@
-//! The MetaHuman rig: DNA files and what is computed from them.
+//! The MetaHuman rig: DNA files, RigLogic, packs, and the CPU deformation.
 
+pub mod bake;
+pub mod container;
 pub mod cpu;
 pub mod dna;
 pub mod mesh;
 pub mod model;
+pub mod pack;
 pub mod pose;
 pub mod riglogic;
