@@ -142,7 +142,7 @@ fn finish(args: &Args, rig: &RigLogic, frames: usize, time: Duration) -> Result<
     );
     let controls = counts.controls();
     let values = Report { levels: counts.lods, frames, joints: counts.joints, controls, us_per_evaluation };
-    report(args.json, &values, &text);
+    report(args.json, &values, &text)?;
     Ok(Outcome::Done)
 }
 
