@@ -4,6 +4,7 @@
 //! fields that nobody here knows, the order of the keys and the digits of every number come back as they were.
 
 use crate::error::{LoadError, LoadErrorKind};
+use crate::files;
 use indexmap::IndexMap;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -175,7 +176,7 @@ impl Aosrig {
 /// Checks magic and lengths and gives the end of the header.
 fn check_prefix(bytes: &[u8]) -> Result<usize, LoadError> {
     let error = |kind, field: &str, expected: &str, found: String| Err(LoadError::new(kind, field, expected, found));
-    if let Some(other) = known_stranger(bytes) {
+    if let Some(other) = files::recognise_non_data(bytes) {
         return error(LoadErrorKind::Format, "magic", "\"AOSRIG01\"", format!("{other}, not an .aosrig pack"));
     }
     if bytes.len() < PREFIX_BYTES {
@@ -203,16 +204,6 @@ fn check_prefix(bytes: &[u8]) -> Result<usize, LoadError> {
             error(LoadErrorKind::Truncated, "headerLen", &expected, format!("{header_bytes}: runs past the end"))
         }
     }
-}
-
-/// What a failed download or checkout leaves under the right name.
-fn known_stranger(bytes: &[u8]) -> Option<&'static str> {
-    let start = bytes.trim_ascii_start();
-    if start.starts_with(b"version https://git-lfs") {
-        return Some("a Git-LFS pointer file (fetch the file itself with `git lfs pull`)");
-    }
-    let starts = |tag: &[u8]| start.get(..tag.len()).is_some_and(|s| s.eq_ignore_ascii_case(tag));
-    (starts(b"<!doctype") || starts(b"<html")).then_some("an HTML page")
 }
 
 fn read_header(text: &[u8]) -> Result<Object, LoadError> {

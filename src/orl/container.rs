@@ -3,6 +3,7 @@
 //! Only the frame is read and checked here; what the members mean is [`super::pack`]'s business.
 
 use crate::error::{LoadError, LoadErrorKind};
+use crate::files;
 use indexmap::IndexMap;
 use std::fmt;
 use std::ops::Range;
@@ -120,9 +121,8 @@ impl Container {
 /// Checks magic and lengths and gives the end of the table of contents.
 fn check_prefix(bytes: &[u8]) -> Result<usize, LoadError> {
     let error = |kind, field: &str, expected: &str, found: String| Err(LoadError::new(kind, field, expected, found));
-    if bytes.trim_ascii_start().starts_with(b"version https://git-lfs") {
-        let found = "a Git-LFS pointer file (fetch the file itself with `git lfs pull`)";
-        return error(LoadErrorKind::Format, "magic", "\"ORLPACK1\"", found.into());
+    if let Some(other) = files::recognise_non_data(bytes) {
+        return error(LoadErrorKind::Format, "magic", "\"ORLPACK1\"", format!("{other}, not an ORL pack"));
     }
     if bytes.len() < PREFIX_BYTES {
         return error(LoadErrorKind::Truncated, "file", "16 bytes or more", format!("{}: pack too short", bytes.len()));

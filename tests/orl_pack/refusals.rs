@@ -31,6 +31,7 @@ fn pack_with_one_wrong_frame_is_rejected() {
         ("magic", |b| b[7] = b'2', Format, "not an ORL pack: magic is \"ORLPACK2\""),
         ("an .aosrig", |b| b[..8].copy_from_slice(b"AOSRIG01"), Format, "AOSRIG01"),
         ("a Git-LFS pointer", |b| *b = b"version https://git-lfs.github.com/spec/v1\n".to_vec(), Format, "Git-LFS"),
+        ("an HTML page", |b| *b = b"<!DOCTYPE html><title>404</title>".to_vec(), Format, "HTML"),
         ("a byte more", |b| b.push(0), Truncated, "truncated or corrupt download"),
         ("8 bytes less", |b| b.truncate(b.len() - 8), Truncated, "truncated or corrupt download"),
         ("tocLen past the end", |b| b[8..12].fill(0xff), Truncated, "tocLen"),
