@@ -2,6 +2,7 @@
 
 pub mod bake;
 pub mod container;
+pub mod controls;
 pub mod cpu;
 pub mod dna;
 pub mod mesh;
