@@ -189,12 +189,13 @@ impl Source<'_> {
     /// # Errors
     /// `Type` - floats or signed integers.
     pub(super) fn integers(&mut self, index: usize, shape: &str, field: &str) -> Result<Vec<u32>, LoadError> {
-        let values = self.values(index, shape, field)?;
-        if !matches!(values.component, Component::U8 | Component::U16 | Component::U32) {
+        let component = self.blank(index, shape, field)?.component;
+        if !matches!(component, Component::U8 | Component::U16 | Component::U32) {
             let field = format!("/accessors/{index}/componentType");
             let found = self.root.accessors[index].component_type;
             return Err(LoadError::new(LoadErrorKind::Type, field, "unsigned integers (5121, 5123, 5125)", found));
         }
+        let values = self.values(index, shape, field)?;
         Ok((0..values.count * values.width).map(|at| values.raw(at) as u32).collect())
     }
 

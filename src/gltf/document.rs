@@ -4,6 +4,7 @@
 //! `EXT_meshopt_compression`, or whose positions have no bounds; it demands well-formed materials, textures and cameras, which no rig
 //! needs; a value of the wrong type is reported with a line and a column of the file; and without its validation its readers panic.
 
+use super::whole;
 use crate::error::{LoadError, LoadErrorKind};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -16,6 +17,7 @@ pub(super) struct Root {
     pub(super) asset: Asset,
     #[serde(default)]
     pub(super) extensions_required: Vec<String>,
+    #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) scene: Option<usize>,
     #[serde(default)]
     pub(super) scenes: Vec<Scene>,
@@ -44,16 +46,18 @@ pub(super) struct Asset {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Scene {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole::list")]
     pub(super) nodes: Vec<usize>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Node {
     pub(super) name: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole::list")]
     pub(super) children: Vec<usize>,
+    #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) mesh: Option<usize>,
+    #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) skin: Option<usize>,
     pub(super) matrix: Option<Box<[f64; 16]>>,
     pub(super) translation: Option<[f32; 3]>,
@@ -73,8 +77,11 @@ pub(super) struct Mesh {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Primitive {
+    #[serde(deserialize_with = "whole::map")]
     pub(super) attributes: BTreeMap<String, usize>,
+    #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) indices: Option<usize>,
+    #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) mode: Option<u32>,
     #[serde(default)]
     pub(super) targets: Vec<Target>,
@@ -92,11 +99,11 @@ pub(super) struct PrimitiveExtensions {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Target {
-    #[serde(rename = "POSITION")]
+    #[serde(default, rename = "POSITION", deserialize_with = "whole::maybe")]
     pub(super) position: Option<usize>,
-    #[serde(rename = "NORMAL")]
+    #[serde(default, rename = "NORMAL", deserialize_with = "whole::maybe")]
     pub(super) normal: Option<usize>,
-    #[serde(rename = "TANGENT")]
+    #[serde(default, rename = "TANGENT", deserialize_with = "whole::maybe")]
     pub(super) tangent: Option<usize>,
 }
 
@@ -104,7 +111,9 @@ pub(super) struct Target {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Skin {
     pub(super) name: Option<String>,
+    #[serde(deserialize_with = "whole::list")]
     pub(super) joints: Vec<usize>,
+    #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) inverse_bind_matrices: Option<usize>,
 }
 
@@ -117,19 +126,23 @@ pub(super) struct Animation {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Channel {
+    #[serde(deserialize_with = "whole::one")]
     pub(super) sampler: usize,
     pub(super) target: ChannelTarget,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct ChannelTarget {
+    #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) node: Option<usize>,
     pub(super) path: String,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Sampler {
+    #[serde(deserialize_with = "whole::one")]
     pub(super) input: usize,
+    #[serde(deserialize_with = "whole::one")]
     pub(super) output: usize,
     pub(super) interpolation: Option<String>,
 }
@@ -137,12 +150,15 @@ pub(super) struct Sampler {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Accessor {
+    #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) buffer_view: Option<usize>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole::one")]
     pub(super) byte_offset: u64,
+    #[serde(deserialize_with = "whole::one")]
     pub(super) component_type: u32,
     #[serde(default)]
     pub(super) normalized: bool,
+    #[serde(deserialize_with = "whole::one")]
     pub(super) count: u64,
     #[serde(rename = "type")]
     pub(super) shape: String,
@@ -151,6 +167,7 @@ pub(super) struct Accessor {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Sparse {
+    #[serde(deserialize_with = "whole::one")]
     pub(super) count: u64,
     pub(super) indices: SparseIndices,
     pub(super) values: SparseValues,
@@ -159,27 +176,33 @@ pub(super) struct Sparse {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SparseIndices {
+    #[serde(deserialize_with = "whole::one")]
     pub(super) buffer_view: usize,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole::one")]
     pub(super) byte_offset: u64,
+    #[serde(deserialize_with = "whole::one")]
     pub(super) component_type: u32,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SparseValues {
+    #[serde(deserialize_with = "whole::one")]
     pub(super) buffer_view: usize,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole::one")]
     pub(super) byte_offset: u64,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct View {
+    #[serde(deserialize_with = "whole::one")]
     pub(super) buffer: usize,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole::one")]
     pub(super) byte_offset: u64,
+    #[serde(deserialize_with = "whole::one")]
     pub(super) byte_length: u64,
+    #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) byte_stride: Option<u64>,
     #[serde(default)]
     pub(super) extensions: ViewExtensions,
@@ -194,13 +217,20 @@ pub(super) struct ViewExtensions {
 /// `EXT_meshopt_compression`: where the packed bytes of a view lie and what they become.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(not(feature = "meshopt"), expect(dead_code, reason = "read to be refused by name"))]
+#[cfg_attr(
+    not(all(feature = "meshopt", not(target_arch = "wasm32"))),
+    expect(dead_code, reason = "read to be refused by name")
+)]
 pub(super) struct Meshopt {
+    #[serde(deserialize_with = "whole::one")]
     pub(super) buffer: usize,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole::one")]
     pub(super) byte_offset: u64,
+    #[serde(deserialize_with = "whole::one")]
     pub(super) byte_length: u64,
+    #[serde(deserialize_with = "whole::one")]
     pub(super) byte_stride: u64,
+    #[serde(deserialize_with = "whole::one")]
     pub(super) count: u64,
     pub(super) mode: String,
     pub(super) filter: Option<String>,
@@ -210,6 +240,7 @@ pub(super) struct Meshopt {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Buffer {
     pub(super) uri: Option<String>,
+    #[serde(deserialize_with = "whole::one")]
     pub(super) byte_length: u64,
 }
 

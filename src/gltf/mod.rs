@@ -17,3 +17,4 @@ pub mod report;
 pub mod skin;
 mod source;
 mod topology;
+mod whole;

@@ -171,6 +171,9 @@ pub(super) enum Rest {
 impl Rest {
     pub(super) fn new(node: &Node, index: usize) -> Result<Rest, LoadError> {
         if let Some(m) = &node.matrix {
+            if let Some(value) = m.iter().find(|x| x.abs() > f64::from(f32::MAX)) {
+                return Err(wrong(format!("/nodes/{index}/matrix"), "numbers that an f32 holds", value));
+            }
             let column = |i: usize| DVec3::new(m[4 * i], m[4 * i + 1], m[4 * i + 2]);
             let matrix3 = DMat3::from_cols(column(0), column(1), column(2));
             return Ok(Rest::Matrix(Local::from_affine(DAffine3 { matrix3, translation: column(3) })));

@@ -140,19 +140,7 @@ impl Case {
     }
 
     pub fn glb(&self) -> Vec<u8> {
-        let mut json = serde_json::to_vec(&self.document()).unwrap();
-        json.resize(json.len().next_multiple_of(4), b' ');
-        let mut bin = self.bin.clone();
-        bin.resize(bin.len().next_multiple_of(4), 0);
-        let mut bytes = b"glTF".to_vec();
-        for word in [2, 28 + json.len() + bin.len(), json.len(), 0x4E4F_534A] {
-            bytes.extend((word as u32).to_le_bytes());
-        }
-        bytes.extend(json);
-        bytes.extend((bin.len() as u32).to_le_bytes());
-        bytes.extend(0x004E_4942_u32.to_le_bytes());
-        bytes.extend(bin);
-        bytes
+        container(&self.document(), &self.bin)
     }
 
     pub fn load(&self) -> Result<GltfModel, LoadError> {
@@ -166,6 +154,23 @@ impl Case {
     pub fn error(&self) -> LoadError {
         self.load().unwrap_err()
     }
+}
+
+/// A GLB of a document and its binary chunk.
+pub fn container(json: &Value, bin: &[u8]) -> Vec<u8> {
+    let mut json = serde_json::to_vec(json).unwrap();
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let mut bin = bin.to_vec();
+    bin.resize(bin.len().next_multiple_of(4), 0);
+    let mut bytes = b"glTF".to_vec();
+    for word in [2, 28 + json.len() + bin.len(), json.len(), 0x4E4F_534A] {
+        bytes.extend((word as u32).to_le_bytes());
+    }
+    bytes.extend(json);
+    bytes.extend((bin.len() as u32).to_le_bytes());
+    bytes.extend(0x004E_4942_u32.to_le_bytes());
+    bytes.extend(bin);
+    bytes
 }
 
 pub fn no_files() -> Files {
