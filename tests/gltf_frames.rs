@@ -1,10 +1,12 @@
 //! Real glTF files against the frames that other programs computed, on the CPU.
 
 use glam::{Affine3A, Mat3A, Vec3A};
+use rigeval::gltf::bounds::GltfBounds;
 use rigeval::gltf::cpu::gltf_morph;
 use rigeval::gltf::model::GltfModel;
 use rigeval::gltf::pose::{GltfPose, OutputSpace};
 use rigeval::info::JointId;
+use rigeval::math::Aabb;
 use rigeval::npy;
 use serde_json::Value;
 use std::path::Path;
@@ -61,7 +63,7 @@ fn error(folder: &Path, file: &Value, got: &[[f32; 3]]) -> f64 {
     let size = want.iter().fold(1e-6, |most: f64, x| most.max(f64::from(x.abs())));
     let pairs = got.as_flattened().iter().zip(&want);
     pairs.fold(0.0, |most: f64, (g, w)| {
-        assert!(g.is_finite(), "{file}: {g}");
+        assert!(g.is_finite() && w.is_finite(), "{file}: {g} for {w}");
         most.max((f64::from(*g) - f64::from(*w)).abs())
     }) / size
 }
@@ -87,7 +89,7 @@ fn frames_of_the_corpus_match() {
             pose.set_controls(&model, &controls(&model, frame)).unwrap();
             let error = error(folder, &frame["file"], &gltf_morph(mesh, &pose));
             frames += 1;
-            if !(error <= tolerance) {
+            if error > tolerance {
                 wrong.push(format!("{}: {error:.3e}, allowed {tolerance:.3e}", frame["file"]));
             }
             if tolerance == TOLERANCE && error > worst.0 {
@@ -148,4 +150,29 @@ fn counters_agree_with_the_validator() {
         compared += not_normal + moved;
     }
     assert!(compared >= 210, "only {compared} findings to compare");
+}
+
+/// How much longer than the exact diagonal a conservative one may be, over all frames of a real file.
+const LOOSENESS: f32 = 1.5;
+
+#[test]
+fn bounds_of_the_corpus_hold_every_vertex_and_are_tight() {
+    let Some(folder) = corpus("bounds_of_the_corpus_hold_every_vertex_and_are_tight") else { return };
+    let mut worst = (0.0, String::new());
+    for asset in list(&json(&folder.join("manifest.json"))["assets"]) {
+        let model = GltfModel::open(&folder.join(asset["file"].as_str().unwrap())).unwrap();
+        let bounds = GltfBounds::new(model.mesh());
+        let mut pose = GltfPose::new(&model, OutputSpace::World);
+        for frame in list(&asset["frames"]) {
+            pose.set_controls(&model, &controls(&model, frame)).unwrap();
+            let (vertices, held) = (gltf_morph(model.mesh(), &pose), bounds.of_pose(&pose));
+            assert!(vertices.iter().all(|&p| held.contains(p)), "{}", frame["file"]);
+            let ratio = held.diagonal() / Aabb::of_points(vertices).diagonal();
+            if ratio > worst.0 {
+                worst = (ratio, frame["file"].to_string());
+            }
+        }
+    }
+    eprintln!("loosest {:.3} in {}", worst.0, worst.1);
+    assert!(worst.0 <= LOOSENESS, "{:.3} times the exact diagonal in {}", worst.0, worst.1);
 }

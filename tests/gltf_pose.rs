@@ -4,11 +4,14 @@ mod gltf_case;
 
 use glam::{Affine3A, Mat3A, Quat, Vec3};
 use gltf_case::*;
+use proptest::prelude::*;
 use rigeval::error::ControlError;
+use rigeval::gltf::bounds::GltfBounds;
 use rigeval::gltf::cpu::{gltf_morph, gltf_morph_normals, gltf_morph_tangents};
 use rigeval::gltf::model::GltfModel;
 use rigeval::gltf::pose::{GltfPose, OutputSpace};
 use rigeval::info::{JointId, RigKind, Units};
+use rigeval::math::Aabb;
 use rigeval::skeleton::JointOverride;
 use serde_json::json;
 
@@ -225,4 +228,47 @@ fn laws_of_the_skin_hold() {
     pose.set_joint_worlds(&model, &worlds).unwrap();
     let want: Vec<[f32; 3]> = TRIANGLE.iter().map(|p| turn.transform_point3((*p).into()).into()).collect();
     assert_near(&gltf_morph(model.mesh(), &pose), &want, 1e-6);
+}
+
+/// Two skinned points that two targets move apart, and one carried by its node.
+fn stretching() -> GltfModel {
+    let joints = [[0.0, 1.0, 0.0], [0.5, 0.0, 2.0]];
+    let (lanes, weights) = ([[0, 1, 0, 0], [1, 0, 0, 0]], [[0.25, 0.75, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]);
+    let mut case = Case::skinned(&joints, &TRIANGLE[1..], &lanes, &weights);
+    let targets = [[[1.0, 2.0, -3.0], [0.5, -1.0, 0.0]], [[0.0; 3], [4.0, 4.0, 4.0]]];
+    let targets = targets.map(|rows| json!({"POSITION": case.rows(&rows)}));
+    case.primitive()["targets"] = json!(targets);
+    let position = case.rows(&[[0.0, 0.0, 7.0]]);
+    case.mesh_node(json!({"attributes": {"POSITION": position}}), json!({}));
+    case.model()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn bounds_hold_every_vertex_of_any_pose(values in prop::collection::vec(-3.0_f32..3.0, 42)) {
+        let model = stretching();
+        prop_assert_eq!(model.controls().names().len(), values.len());
+        let mut pose = GltfPose::new(&model, OutputSpace::World);
+        pose.set_controls(&model, &values).unwrap();
+        let held = GltfBounds::new(model.mesh()).of_pose(&pose);
+        for p in gltf_morph(model.mesh(), &pose) {
+            prop_assert!(held.contains(p), "{:?} in {:?}", p, held);
+        }
+    }
+}
+
+#[test]
+fn bounds_hold_the_rest_and_nothing_at_all() {
+    let model = stretching();
+    let pose = GltfPose::new(&model, OutputSpace::World);
+    let held = GltfBounds::new(model.mesh()).of_pose(&pose);
+    let rest = model.info(1).rest_bounds;
+    assert!(held.contains(rest.min) && held.contains(rest.max), "{held:?} around {rest:?}");
+    let mut empty = Case::new();
+    empty.push("nodes", json!({}));
+    let empty = empty.model();
+    let pose = GltfPose::new(&empty, OutputSpace::World);
+    assert_eq!(GltfBounds::new(empty.mesh()).of_pose(&pose), Aabb::default());
 }

@@ -33,9 +33,9 @@ pub struct GltfPart {
     pub has_tangents: bool,
 }
 
-/// What the morph targets add to one attribute, at weight 1: by target the vertices that move and where to.
+/// What one morph target adds to one attribute, at weight 1: the vertices that move, and where to.
 ///
-/// Target `t` is control `t` of the rig.
+/// Target `t` of a list is control `t` of the rig.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MorphTarget {
     /// (D) Vertices of the rig, each once.
@@ -55,7 +55,7 @@ pub struct GltfMesh {
     pub(super) position_deltas: SparseRows,
     pub(super) normal_deltas: SparseRows,
     pub(super) tangent_deltas: SparseRows,
-    pub(super) position_targets: Vec<MorphTarget>,
+    pub(super) targets: [Vec<MorphTarget>; 3],
     pub(super) parts: Vec<GltfPart>,
     pub(super) render: RigMesh,
 }
@@ -115,10 +115,22 @@ impl GltfMesh {
         &self.tangent_deltas
     }
 
-    /// The position deltas again, by target: for what packs them another way.
+    /// The position deltas again, by target: for what keeps them another way.
     #[must_use]
     pub fn position_targets(&self) -> &[MorphTarget] {
-        &self.position_targets
+        &self.targets[0]
+    }
+
+    /// The normal deltas by target.
+    #[must_use]
+    pub fn normal_targets(&self) -> &[MorphTarget] {
+        &self.targets[1]
+    }
+
+    /// The tangent deltas by target.
+    #[must_use]
+    pub fn tangent_targets(&self) -> &[MorphTarget] {
+        &self.targets[2]
     }
 
     /// The parts, in output order; they tile the vertices.
@@ -160,17 +172,13 @@ impl GltfMesh {
     }
 }
 
-/// Morph targets of one attribute, by control.
-struct Targets(Vec<MorphTarget>);
-
-impl Targets {
-    fn rows(&self, vertex_count: usize) -> Result<SparseRows, LoadError> {
-        let targets: Vec<SparseTarget> = (0..)
-            .zip(&self.0)
-            .map(|(channel, t)| SparseTarget { channel, vertices: &t.vertices, deltas: &t.deltas })
-            .collect();
-        SparseRows::new(vertex_count, &targets, DeltaFormat::F32).map_err(|e| e.within("/meshes"))
-    }
+/// The morph targets of one attribute, sorted by vertex.
+fn delta_rows(targets: &[MorphTarget], vertex_count: usize) -> Result<SparseRows, LoadError> {
+    let targets: Vec<SparseTarget> = (0..)
+        .zip(targets)
+        .map(|(channel, t)| SparseTarget { channel, vertices: &t.vertices, deltas: &t.deltas })
+        .collect();
+    SparseRows::new(vertex_count, &targets, DeltaFormat::F32).map_err(|e| e.within("/meshes"))
 }
 
 /// What grows as the mesh nodes are read.
@@ -182,7 +190,8 @@ pub(super) struct Builder<'s, 'a> {
     uvs: Vec<[f32; 2]>,
     influences: Influences,
     rows: RowTable,
-    targets: [Targets; 3],
+    /// Of positions, normals and tangents, by control.
+    targets: [Vec<MorphTarget>; 3],
     parts: Vec<GltfPart>,
     triangles: Vec<[u32; 3]>,
     render_parts: Vec<MeshPart>,
@@ -202,7 +211,7 @@ struct Seat<'a> {
 
 impl<'s, 'a> Builder<'s, 'a> {
     pub(super) fn new(source: &'s mut Source<'a>, morph_count: usize) -> Builder<'s, 'a> {
-        let targets = || Targets(vec![MorphTarget::default(); morph_count]);
+        let targets = || vec![MorphTarget::default(); morph_count];
         Builder {
             source,
             positions: Vec::new(),
@@ -379,7 +388,7 @@ impl<'s, 'a> Builder<'s, 'a> {
                 self.source.count_integers(accessor);
                 let (vertices, deltas) = self.source.sparse_rows::<3>(accessor, &field, key != "POSITION")?;
                 self.source.charge(&field, vertices.len() as u64 * 48)?;
-                let list = &mut self.targets[attribute].0[seat.first_control + t];
+                let list = &mut self.targets[attribute][seat.first_control + t];
                 list.vertices.extend(vertices.into_iter().map(|v| v + first as u32));
                 list.deltas.extend(deltas);
             }
@@ -389,23 +398,21 @@ impl<'s, 'a> Builder<'s, 'a> {
 
     fn finish(mut self) -> Result<GltfMesh, LoadError> {
         let count = self.positions.len();
-        let all = |has: bool| has.then_some(count).unwrap_or_default();
-        self.normals.resize(all(self.parts.iter().any(|p| p.has_normals)), [0.0; 3]);
-        self.tangents.resize(all(self.parts.iter().any(|p| p.has_tangents)), [0.0; 4]);
-        self.uvs.resize(all(!self.uvs.is_empty()), [0.0; 2]);
-        let [position, normal, tangent] = &self.targets;
-        let (position_deltas, normal_deltas, tangent_deltas) =
-            (position.rows(count)?, normal.rows(count)?, tangent.rows(count)?);
-        let [Targets(position_targets), _, _] = self.targets;
+        // What no part has stays empty; a part without what others have gets zeros.
+        let length = |has: bool| if has { count } else { 0 };
+        self.normals.resize(length(self.parts.iter().any(|p| p.has_normals)), [0.0; 3]);
+        self.tangents.resize(length(self.parts.iter().any(|p| p.has_tangents)), [0.0; 4]);
+        self.uvs.resize(length(!self.uvs.is_empty()), [0.0; 2]);
+        let [positions, normals, tangents] = &self.targets;
         Ok(GltfMesh {
             normals: (!self.normals.is_empty()).then_some(self.normals),
             tangents: (!self.tangents.is_empty()).then_some(self.tangents),
             influences: self.influences,
             rows: self.rows.rows,
-            position_deltas,
-            normal_deltas,
-            tangent_deltas,
-            position_targets,
+            position_deltas: delta_rows(positions, count)?,
+            normal_deltas: delta_rows(normals, count)?,
+            tangent_deltas: delta_rows(tangents, count)?,
+            targets: self.targets,
             parts: self.parts,
             render: RigMesh {
                 triangles: self.triangles,

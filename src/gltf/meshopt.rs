@@ -24,14 +24,14 @@ pub(super) fn unpack(packed: &Meshopt, bytes: &[u8], pointer: &str) -> Result<Ve
     let indices = matches!(packed.byte_stride, 2 | 4);
     match packed.mode.as_str() {
         "ATTRIBUTES" => {
-            stride_is(packed.byte_stride % 4 == 0 && (4..=256).contains(&packed.byte_stride), "4, 8, .. 256")?;
+            stride_is(packed.byte_stride.is_multiple_of(4) && (4..=256).contains(&packed.byte_stride), "4, 8, .. 256")?;
             let mut rows = vertices(bytes, count, packed.byte_stride).ok_or_else(corrupt)?;
             filter(packed, &mut rows, pointer)?;
             Ok(rows)
         }
         "TRIANGLES" => {
             stride_is(indices, "2 or 4")?;
-            if count % 3 != 0 {
+            if !count.is_multiple_of(3) {
                 return Err(wrong(format!("{pointer}/count"), "a multiple of 3", count));
             }
             let unpacked = if packed.byte_stride == 2 {

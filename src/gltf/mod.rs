@@ -2,6 +2,7 @@
 
 mod accessor;
 pub mod blend;
+pub mod bounds;
 pub mod clip;
 mod container;
 pub mod controls;
