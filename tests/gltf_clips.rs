@@ -70,6 +70,15 @@ fn spline_tangents_are_per_second() {
 }
 
 #[test]
+fn spline_that_overshoots_an_f32_stays_finite() {
+    let mut case = Case::new();
+    case.push("nodes", json!({}));
+    let output = case.rows(&[[0.0; 3], [0.0; 3], [f32::MAX; 3], [f32::MIN; 3], [0.0; 3], [0.0; 3]]);
+    case.clip(0, "scale", "CUBICSPLINE", &[0.0, 1000.0], output);
+    assert_eq!(sampled(&case.model(), 500.0)[7..], [f32::MAX; 3]);
+}
+
+#[test]
 fn rotation_key_of_any_length_is_normalised() {
     let mut case = Case::new();
     case.push("nodes", json!({}));

@@ -197,6 +197,8 @@ fn claim_without_bytes_is_refused_before_it_is_allocated() {
     }
     many_parts.json.as_object_mut().unwrap().remove("scene");
     many_parts.json.as_object_mut().unwrap().remove("scenes");
+    let mut empty_parts = many_parts.clone();
+    empty_parts.json["meshes"][0]["primitives"] = json!(vec![json!({"attributes": {}}); 2000]);
     let mut many_names = Case::morphed(&[]);
     let targets = vec![json!({}); 40_000];
     many_names.primitive()["targets"] = json!(targets);
@@ -209,7 +211,13 @@ fn claim_without_bytes_is_refused_before_it_is_allocated() {
     zeros.json["accessors"][0] = json!({"componentType": F32, "type": "VEC3", "count": 1_u64 << 26});
     let mut buffer = Case::morphed(&[]);
     buffer.json["buffers"] = json!([{"byteLength": u64::MAX, "uri": "data:;base64,AAAA"}]);
-    for (name, case) in [("parts", many_parts), ("names", many_names), ("zeros", zeros), ("buffer", buffer)] {
+    for (name, case) in [
+        ("parts", many_parts),
+        ("empty parts", empty_parts),
+        ("names", many_names),
+        ("zeros", zeros),
+        ("buffer", buffer),
+    ] {
         let bytes = if name == "buffer" { serde_json::to_vec(&case.json).unwrap() } else { case.glb() };
         let mut error = None;
         let used = allocation_counter::measure(|| error = GltfModel::load(&bytes, &no_files()).err());

@@ -1,6 +1,6 @@
 //! Several clips at once, mixed into one control vector.
 
-use super::clip::{ChannelKind, Clip, ClipCursor};
+use super::clip::{ChannelKind, Clip, ClipCursor, narrowed};
 use super::model::GltfModel;
 use glam::DQuat;
 
@@ -95,7 +95,7 @@ impl Mixer {
         }
         let moved = controls.iter_mut().zip(self.sums.iter().zip(&self.totals)).filter(|(_, (_, total))| **total > 0.0);
         for (control, (sum, total)) in moved {
-            *control = ((sum + (1.0 - total).max(0.0) * f64::from(*control)) / total.max(1.0)) as f32;
+            *control = narrowed((sum + (1.0 - total).max(0.0) * f64::from(*control)) / total.max(1.0));
         }
         for first in model.controls().rotations().filter(|&first| self.totals[first] > 0.0) {
             let sum = quat(&controls[first..]);
@@ -142,7 +142,7 @@ fn add_on_top(clip: &Clip, weight: f64, sampled: &[f32], start: &[f32], controls
         }
         for control in range {
             let moved = f64::from(sampled[control]) - f64::from(start[control]);
-            controls[control] = (f64::from(controls[control]) + weight * moved) as f32;
+            controls[control] = narrowed(f64::from(controls[control]) + weight * moved);
         }
     }
 }

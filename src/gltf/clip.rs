@@ -83,7 +83,7 @@ impl Clip {
     /// Writes the controls that the clip moves, and leaves the others alone. Nothing is allocated.
     ///
     /// The law: a time before a channel's first key or after its last takes that key; NaN takes the first. A rotation comes out with unit
-    /// length. The cursor makes playback cheap and never changes a value.
+    /// length, and every number finite. The cursor makes playback cheap and never changes a value.
     ///
     /// # Shapes
     /// controls: (C) of the rig that the clip was loaded with
@@ -159,13 +159,18 @@ impl Channel {
     /// Rounds to f32, a rotation after it was normalised; one that vanishes half-way is the key before it.
     fn write(&self, out: &mut [f32], value: impl Fn(usize) -> f64, key: usize) {
         if self.kind != ChannelKind::Rotation {
-            out.iter_mut().enumerate().for_each(|(i, x)| *x = value(i) as f32);
+            out.iter_mut().enumerate().for_each(|(i, x)| *x = narrowed(value(i)));
             return;
         }
         let q = DQuat::from_array(std::array::from_fn(value));
         let q = if q.length() > 1e-9 { q.normalize() } else { quat(self.value(key)).normalize() };
         out.copy_from_slice(&q.as_quat().to_array());
     }
+}
+
+/// A control: what overshoots an f32 stops at its end, so that a clip never writes an infinity.
+pub(super) fn narrowed(value: f64) -> f32 {
+    value.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32
 }
 
 /// The last key at or before a time, or the first; the hint and its successor are looked at before all are searched.

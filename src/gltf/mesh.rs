@@ -258,6 +258,11 @@ impl<'s, 'a> Builder<'s, 'a> {
 
     fn add(&mut self, seat: Seat, index: usize, primitive: &Primitive) -> Result<(), LoadError> {
         let place = format!("/meshes/{}/primitives/{index}", seat.mesh);
+        // What parts, targets and vertices cost beside their attributes, in bytes and in time.
+        const PART_BYTES: u64 = 512;
+        const TARGET_BYTES: u64 = 64;
+        const VERTEX_BYTES: u64 = 64;
+        self.source.charge(&place, PART_BYTES + primitive.targets.len() as u64 * TARGET_BYTES)?;
         let Some(&position) = primitive.attributes.get("POSITION") else {
             self.source.report.primitives_without_positions += 1;
             return Ok(());
@@ -270,10 +275,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         if first + count > u32::MAX as usize {
             return Err(LoadError::new(LoadErrorKind::Unsupported, field, "fewer than 2^32 vertices in all", "more"));
         }
-        // What every vertex and part costs beside its attributes.
-        const PART_BYTES: u64 = 512;
-        const VERTEX_BYTES: u64 = 64;
-        self.source.charge(&place, PART_BYTES + count as u64 * VERTEX_BYTES)?;
+        self.source.charge(&place, count as u64 * VERTEX_BYTES)?;
         self.source.count_integers(position);
         let positions = self.source.rows(position, &field)?;
         self.positions.extend(positions);
@@ -307,14 +309,9 @@ impl<'s, 'a> Builder<'s, 'a> {
         let bare =
             self.source.root.accessors.get(position).is_some_and(|a| a.buffer_view.is_none() && a.sparse.is_none());
         if primitive.extensions.draco.is_some() && bare {
-            let field = format!("{place}/extensions");
+            let (field, expected) = (format!("{place}/extensions"), "geometry that is not packed by Draco");
             let found = "KHR_draco_mesh_compression";
-            return Err(LoadError::new(
-                LoadErrorKind::Unsupported,
-                field,
-                "geometry that is not packed by Draco",
-                found,
-            ));
+            return Err(LoadError::new(LoadErrorKind::Unsupported, field, expected, found));
         }
         Ok(())
     }

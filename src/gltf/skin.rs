@@ -1,7 +1,9 @@
 //! Skins: the rows that carry vertices, and the influences that choose among them.
 
+use super::accessor::{Component, Values};
 use super::document::{Primitive, Root, item, wrong};
 use super::nodes::Graph;
+use super::report::LoadReport;
 use super::source::Source;
 use crate::error::{LoadError, LoadErrorKind};
 use crate::lbs::{Influence, Influences};
@@ -109,7 +111,7 @@ fn influence_sets(primitive: &Primitive) -> BTreeSet<u32> {
 struct Lanes {
     joints: Vec<u32>,
     joints_field: String,
-    weights: super::accessor::Values,
+    weights: Values,
 }
 
 /// Appends the influences of a skinned primitive, on the rows from `first_row` on; false for one without joints.
@@ -129,49 +131,60 @@ pub(super) fn read_influences(
         sets.push(read_lanes(source, primitive, &format!("{place}/attributes"), n, vertex_count)?);
     }
     let Some(first) = sets.first() else { return Ok(false) };
-    let (first_component, first_normalized) = (first.weights.component, first.weights.normalized);
     // Only lanes of one integer kind have an exact sum.
-    let exact = first_normalized
-        && sets.iter().all(|s| s.weights.normalized && s.weights.component == first_component)
-        && first_component != super::accessor::Component::F32;
+    let component = first.weights.component;
+    let same = |set: &Lanes| set.weights.normalized && set.weights.component == component;
+    let exact = (component != Component::F32 && sets.iter().all(same)).then(|| component.largest());
     source.charge(place, (vertex_count * sets.len() * 4 * size_of::<Influence>()) as u64)?;
     let report = &mut source.report;
     let mut held = Vec::with_capacity(4 * sets.len());
     for vertex in 0..vertex_count {
-        held.clear();
-        let mut sum = 0.0;
-        for set in &sets {
-            for lane in 4 * vertex..4 * vertex + 4 {
-                let weight = if exact { set.weights.raw(lane) } else { f64::from(set.weights.get(lane)) };
-                if !weight.is_finite() {
-                    let field = set.joints_field.replace("JOINTS_", "WEIGHTS_");
-                    return Err(wrong(field, "finite weights", format!("{weight} at vertex {vertex}")));
-                }
-                report.negative_weights += usize::from(weight < 0.0);
-                if weight <= 0.0 {
-                    report.idle_joint_indices += usize::from(set.joints[lane] as usize >= joint_count);
-                    continue;
-                }
-                held.push((check_joint(set, vertex, lane, joint_count)?, weight));
-                sum += weight;
-            }
-        }
+        hold(&sets, vertex, exact.is_some(), joint_count, report, &mut held)?;
         if held.is_empty() {
             report.rigid_vertices += 1;
-            held.push((check_joint(&sets[0], vertex, 4 * vertex, joint_count)?, 1.0));
-            sum = 1.0;
-        } else if exact {
-            report.renormalised_vertices += usize::from(sum != first_component.largest());
-        } else {
-            // What the Khronos validator allows: rounding of each weight to f32.
-            report.renormalised_vertices += usize::from((sum - 1.0).abs() > 2e-7 * held.len() as f64);
+            held.push((check_joint(&sets[0], vertex, 4 * vertex, joint_count)?, exact.unwrap_or(1.0)));
         }
+        let sum: f64 = held.iter().map(|(_, weight)| weight).sum();
+        let is_one = match exact {
+            Some(one) => sum == one,
+            // What the Khronos validator allows: rounding of each weight to f32.
+            None => (sum - 1.0).abs() <= 2e-7 * held.len() as f64,
+        };
+        report.renormalised_vertices += usize::from(!is_one);
         let influence =
             |&(joint, weight): &(u32, f64)| Influence { joint: first_row + joint, weight: (weight / sum) as f32 };
         influences.entries.extend(held.iter().map(influence));
         influences.offsets.push(influences.entries.len() as u32);
     }
     Ok(true)
+}
+
+/// The joints that hold a vertex and by how much, integers as they are where their sum will be compared.
+fn hold(
+    sets: &[Lanes],
+    vertex: usize,
+    as_integers: bool,
+    joint_count: usize,
+    report: &mut LoadReport,
+    held: &mut Vec<(u32, f64)>,
+) -> Result<(), LoadError> {
+    held.clear();
+    for set in sets {
+        for lane in 4 * vertex..4 * vertex + 4 {
+            let weight = if as_integers { set.weights.raw(lane) } else { f64::from(set.weights.get(lane)) };
+            if !weight.is_finite() {
+                let field = set.joints_field.replace("JOINTS_", "WEIGHTS_");
+                return Err(wrong(field, "finite weights", format!("{weight} at vertex {vertex}")));
+            }
+            report.negative_weights += usize::from(weight < 0.0);
+            if weight > 0.0 {
+                held.push((check_joint(set, vertex, lane, joint_count)?, weight));
+            } else {
+                report.idle_joint_indices += usize::from(set.joints[lane] as usize >= joint_count);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn check_joint(set: &Lanes, vertex: usize, lane: usize, joint_count: usize) -> Result<u32, LoadError> {
