@@ -56,16 +56,32 @@ fn controls(model: &GltfModel, frame: &Value) -> Vec<f32> {
     controls
 }
 
-/// The largest difference over the largest reference coordinate.
+/// How far a frame is off, relative to its largest coordinate.
 fn error(folder: &Path, file: &Value, got: &[[f32; 3]]) -> f64 {
     let want = npy::read(&std::fs::read(folder.join(file.as_str().unwrap())).unwrap()).unwrap().into_f32().unwrap();
     assert_eq!(got.as_flattened().len(), want.len(), "{file}: the number of coordinates");
+    relative_error(got.as_flattened(), &want)
+}
+
+/// The largest difference over the largest reference coordinate; infinite where either side is not finite.
+fn relative_error(got: &[f32], want: &[f32]) -> f64 {
+    if !got.iter().chain(want).all(|x| x.is_finite()) {
+        return f64::INFINITY;
+    }
     let size = want.iter().fold(1e-6, |most: f64, x| most.max(f64::from(x.abs())));
-    let pairs = got.as_flattened().iter().zip(&want);
-    pairs.fold(0.0, |most: f64, (g, w)| {
-        assert!(g.is_finite() && w.is_finite(), "{file}: {g} for {w}");
-        most.max((f64::from(*g) - f64::from(*w)).abs())
-    }) / size
+    let off = |(g, w): (&f32, &f32)| (f64::from(*g) - f64::from(*w)).abs();
+    got.iter().zip(want).map(off).fold(0.0, f64::max) / size
+}
+
+#[test]
+fn one_coordinate_off_by_twice_the_tolerance_is_seen() {
+    let want = [[0.25, -8.0, 1.0], [0.5, 0.0, 3.0]];
+    assert_eq!(relative_error(want.as_flattened(), want.as_flattened()), 0.0);
+    let mut got = want;
+    got[1][1] += (2.0 * TOLERANCE * 8.0) as f32;
+    assert!(relative_error(got.as_flattened(), want.as_flattened()) > TOLERANCE);
+    got[1][1] = f32::NAN;
+    assert!(relative_error(got.as_flattened(), want.as_flattened()) > TOLERANCE);
 }
 
 #[test]

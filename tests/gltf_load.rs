@@ -166,6 +166,33 @@ fn attribute_that_is_not_finite_is_zero_and_position_is_refused() {
 }
 
 #[test]
+fn floats_called_normalized_are_as_they_are() {
+    let mut case = Case::new();
+    let position = case.normalized(F32, "VEC3", 1, &bytes(&[-5.0_f32, 3.0, 0.5]));
+    case.mesh_node(json!({"attributes": {"POSITION": position}}), json!({}));
+    assert_eq!(rest(&case.model()), [[-5.0, 3.0, 0.5]]);
+}
+
+#[test]
+fn every_integer_type_decodes_plain_and_normalised() {
+    for (component, row, plain, normal) in [
+        (I8, bytes(&[-128_i8, 127, 1, 0]), [-128.0, 127.0, 1.0], [-1.0, 1.0, 1.0 / 127.0]),
+        (U8, bytes(&[0_u8, 255, 51, 0]), [0.0, 255.0, 51.0], [0.0, 1.0, 0.2]),
+        (I16, bytes(&[-32768_i16, 32767, 1, 0]), [-32768.0, 32767.0, 1.0], [-1.0, 1.0, 1.0 / 32767.0]),
+        (U16, bytes(&[0_u16, 65535, 13107, 0]), [0.0, 65535.0, 13107.0], [0.0, 1.0, 0.2]),
+        (U32, bytes(&[0_u32, u32::MAX, 1 << 24]), [0.0, 4_294_967_296.0, 16_777_216.0], [0.0, 1.0, 1.0 / 256.0]),
+    ] {
+        for (normalized, want) in [(false, plain), (true, normal)] {
+            let mut case = Case::new();
+            let position = case.accessor(component, "VEC3", 1, &row);
+            case.json["accessors"][position]["normalized"] = json!(normalized);
+            case.mesh_node(json!({"attributes": {"POSITION": position}}), json!({}));
+            assert_near(&rest(&case.model()), &[want], 1e-7);
+        }
+    }
+}
+
+#[test]
 fn primitives_of_one_mesh_may_differ() {
     let mut case = Case::morphed(&[&[[0.0, 0.0, 1.0]; 3], &[[0.0, 1.0, 0.0]; 3]]);
     let position = case.primitive()["attributes"]["POSITION"].clone();

@@ -66,6 +66,7 @@ impl Component {
 #[derive(Debug)]
 pub(super) struct Values {
     pub(super) component: Component,
+    /// Whether integers stand for -1..1 or 0..1; never of floats, whatever the file says.
     pub(super) normalized: bool,
     pub(super) count: usize,
     pub(super) width: usize,
@@ -227,7 +228,8 @@ impl Source<'_> {
         if accessor.sparse.is_some() && !std::mem::replace(&mut self.counted[index], true) {
             self.report.sparse_accessors += 1;
         }
-        Ok(Values { component, normalized: accessor.normalized, count, width, bytes: Vec::new() })
+        let normalized = accessor.normalized && component != Component::F32;
+        Ok(Values { component, normalized, count, width, bytes: Vec::new() })
     }
 
     /// The places and the packed values of an accessor's sparse part; none for one without.
