@@ -110,6 +110,7 @@ fn one_wrong_field_is_named() {
         ("/skins/0/inverseBindMatrices", json!(99), Wrong, "/skins/0/inverseBindMatrices"),
         ("/skins/0/joints", json!([0, 1, 2]), Shape, "/skins/0/inverseBindMatrices"),
         ("/accessors/0/count", json!(huge), Wrong, "/accessors/0/count"),
+        ("/accessors/0/count", json!((1 << 26) + 1), Wrong, "/accessors/0/count"),
         ("/accessors/0/count", json!(4), Shape, "/meshes/0/primitives/0/targets/0/POSITION"),
         ("/accessors/4/count", json!(4), Shape, "/meshes/0/primitives/0/attributes/TANGENT"),
         ("/accessors/0/type", json!("VEC2"), Type, "/accessors/0/type"),

@@ -81,6 +81,17 @@ fn index_outside_the_skin_with_weight_is_an_error() {
 }
 
 #[test]
+fn half_an_influence_set_is_an_error() {
+    for (gone, left) in [("WEIGHTS_0", "JOINTS_0"), ("JOINTS_0", "WEIGHTS_0")] {
+        let mut case = held();
+        case.primitive()["attributes"].as_object_mut().unwrap().remove(gone);
+        let error = case.error();
+        let field = format!("/meshes/0/primitives/0/attributes/{gone}");
+        assert_eq!((error.kind, error.field), (LoadErrorKind::Missing, field), "only {left}");
+    }
+}
+
+#[test]
 fn negative_weight_is_zero() {
     let joints = [[0.0; 3], [4.0, 0.0, 0.0]];
     let model = Case::skinned(&joints, &[[0.0; 3]], &[[0, 1, 0, 0]], &[[-1.0, 1.0, 0.0, 0.0]]).model();
