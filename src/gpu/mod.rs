@@ -8,6 +8,7 @@ pub mod limits;
 pub mod normals;
 pub mod shaders;
 pub mod skinning;
+pub mod sparse;
 pub mod vertices;
 
 pub(crate) use buffers::{bind_group, bind_group_layout, storage_buffer, uniform_buffer};
