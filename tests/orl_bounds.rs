@@ -15,6 +15,7 @@ use rigeval::orl::pose::OrlPose;
 use rigeval::orl::riglogic::RotationOutput::Euler;
 use rigeval::skeleton::JointOverride;
 use rigeval::sparse::DeltaFormat::{self, F32, I8, I16};
+use rigeval::sparse::SparseEntries;
 use std::path::Path;
 use synthetic::Numbers;
 
@@ -224,6 +225,59 @@ fn bounds_one_target_moves_only_what_it_holds() {
         for axis in 0..3 {
             let slack = (exact.min[axis] - bounds.min[axis]).max(bounds.max[axis] - exact.max[axis]);
             assert!(slack < 0.05 * exact.diagonal(), "target {target}, axis {axis}: {bounds:?} around {exact:?}");
+        }
+    }
+}
+
+#[test]
+fn bounds_weights_that_nearly_sum_to_one_hold_every_vertex() {
+    // Four vertices at each place: what tells them apart is the sum of their weights alone.
+    let mut dna = head();
+    let mesh = &mut dna.meshes[0];
+    mesh.positions = (0..4 * 600).map(|v| [(v / 4) as f32, 150.0, 0.0]).collect();
+    mesh.skin =
+        (0..4 * 600).map(|v| SkinRow { joints: vec![1], weights: vec![[1.0, 1.0001, 0.9999, 1.0][v % 4]] }).collect();
+    mesh.targets.clear();
+    let rig = Rig::new(&dna, 0, F32);
+    let (bounds, exact) = rig.check(&OrlPose::new(&rig.model), "sums");
+    assert!(bounds.diagonal() < 1.001 * exact.diagonal(), "{bounds:?} around {exact:?}");
+}
+
+/// What a device computes: the same sums in single precision.
+fn single(mesh: &OrlMesh, pose: &OrlPose) -> Vec<[f32; 3]> {
+    let weights = mesh.deltas().weigh(pose.weights()).coefficients;
+    let SparseEntries::Packed(entries) = mesh.deltas().entries() else { panic!("packed deltas") };
+    let vertex = |v: usize| {
+        let mut p = mesh.neutral()[v];
+        let [first, end] = [0, 1].map(|i| mesh.deltas().offsets()[v + i] as usize);
+        for entry in &entries[first..end] {
+            let steps = entry.steps().map(f32::from);
+            (0..3).for_each(|axis| p[axis] += weights[usize::from(entry.target())] * steps[axis]);
+        }
+        let mut out = [0f32; 3];
+        for held in mesh.influences().row(v) {
+            for (sum, row) in out.iter_mut().zip(&pose.skin_rows()[held.joint as usize]) {
+                *sum += held.weight * (row[0] * p[0] + row[1] * p[1] + row[2] * p[2] + row[3]);
+            }
+        }
+        out
+    };
+    (0..mesh.vertex_count()).map(vertex).collect()
+}
+
+#[test]
+fn bounds_hold_what_single_precision_gives() {
+    let mut numbers = Numbers::new(51);
+    for name in ["tiny", "ml_ext", "rbf_quat", "twist"] {
+        let dna = Dna::read(&std::fs::read(Path::new(COMMITTED).join(format!("{name}.dna"))).unwrap()).unwrap();
+        let rig = Rig::new(&dna, 0, I16);
+        for frame in 0..200 {
+            let joints = deltas(&mut numbers, rig.model.skeleton().joint_count(), [500.0, 90.0, 0.5]);
+            let pose = rig.pose(&joints, &weights(&mut numbers, rig.model.channel_count(), 1.0));
+            let (bounds, _) = rig.check(&pose, name);
+            for (v, &p) in single(&rig.mesh, &pose).iter().enumerate() {
+                assert!(bounds.contains(p), "{name} frame {frame}: vertex {v} at {p:?} lies outside {bounds:?}");
+            }
         }
     }
 }
