@@ -1,6 +1,7 @@
 //! The MetaHuman rig: DNA files, RigLogic, packs, and the CPU deformation.
 
 pub mod bake;
+pub mod bounds;
 pub mod container;
 pub mod controls;
 pub mod cpu;
