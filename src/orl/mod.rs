@@ -10,3 +10,4 @@ pub mod model;
 pub mod pack;
 pub mod pose;
 pub mod riglogic;
+pub mod shells;
