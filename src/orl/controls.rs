@@ -59,7 +59,7 @@ impl ControlBinding {
         ControlBinding { layer, layer_len: names.len(), slots: (0..names.len()).map(Some).collect(), names }
     }
 
-    /// These controls, in the layer that more of the names belong to; the GUI layer at a tie.
+    /// These controls, in the layer of [`ControlBinding::layer_of_names`].
     ///
     /// Up to a fifth of the names may have no control; one warning in the log names them.
     ///
@@ -67,10 +67,15 @@ impl ControlBinding {
     /// `Missing` - no names, or fewer than four fifths of them have a control in either layer: the message lists those without;
     /// `Corrupt` - two names for one control, or one name twice.
     pub fn of_names(dna: &Dna, names: &[String]) -> Result<ControlBinding, LoadError> {
-        let [gui, raw] = [ControlLayer::Gui, ControlLayer::Raw].map(|layer| resolve(dna, layer, names));
-        let (layer, slots) =
-            if resolved(&raw) > resolved(&gui) { (ControlLayer::Raw, raw) } else { (ControlLayer::Gui, gui) };
-        ControlBinding::checked(dna, layer, names, slots, "GUI or raw")
+        let layer = ControlBinding::layer_of_names(dna, names);
+        ControlBinding::checked(dna, layer, names, resolve(dna, layer, names), "GUI or raw")
+    }
+
+    /// The layer that more of the names belong to; the GUI layer at a tie.
+    #[must_use]
+    pub fn layer_of_names(dna: &Dna, names: &[String]) -> ControlLayer {
+        let [gui, raw] = [ControlLayer::Gui, ControlLayer::Raw].map(|layer| resolved(&resolve(dna, layer, names)));
+        if raw > gui { ControlLayer::Raw } else { ControlLayer::Gui }
     }
 
     /// These controls, in a layer that is given.
