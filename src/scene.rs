@@ -2,6 +2,8 @@
 //!
 //! `rig` says which rig poses the face, `expression_space` what to send to it; the rest of the file is someone else's and is not looked at.
 //!
+//! [`load`] reads a bundle for the CPU references.
+//!
 //! # `scene.json`
 //!
 //! Both blocks may be absent or `null`. Fields that are not named here are ignored; a field of a wrong type is refused, never replaced by a
@@ -33,11 +35,13 @@
 //! the control names if they are raw ones, otherwise in the file's order. A bundle that states no space is opened on the layer that its names belong to; where they are GUI controls, it takes exactly these, and
 //! ARKit weights are refused.
 
+mod load;
 pub mod manifest;
 mod space;
 
 use crate::error::{BackendError, ControlError, LoadError};
 
+pub use load::{SceneData, SceneRig, load};
 pub use manifest::{SceneBackend, SceneManifest};
 pub use space::SceneSpace;
 

@@ -7,6 +7,9 @@ use crate::error::{LoadError, LoadErrorKind, one_line};
 /// The share of a list of names that must have a control.
 const RESOLVED_PERCENT: usize = 80;
 
+/// The field of every error about names.
+pub(crate) const NAMES_FIELD: &str = "control names";
+
 /// How many names a message lists before it counts the rest.
 const LISTED: usize = 20;
 
@@ -93,9 +96,8 @@ impl ControlBinding {
         slots: Vec<Option<usize>>,
         layers: &str,
     ) -> Result<ControlBinding, LoadError> {
-        const FIELD: &str = "control names";
         if names.is_empty() {
-            return Err(LoadError::new(LoadErrorKind::Missing, FIELD, "at least one name", "none"));
+            return Err(LoadError::new(LoadErrorKind::Missing, NAMES_FIELD, "at least one name", "none"));
         }
         let binding = ControlBinding { layer, names: names.to_vec(), slots, layer_len: layer.names_of(dna).len() };
         let (found, missing) = (resolved(&binding.slots), binding.unresolved());
@@ -103,11 +105,11 @@ impl ControlBinding {
             let expected = format!("{layers} controls for at least {RESOLVED_PERCENT} % of {} names", names.len());
             // Twenty names are more than the usual length of a message, and each is needed.
             let found = format!("{found}; none for {}", listed(&missing));
-            return Err(LoadError { found, ..LoadError::new(LoadErrorKind::Missing, FIELD, expected, "") });
+            return Err(LoadError { found, ..LoadError::new(LoadErrorKind::Missing, NAMES_FIELD, expected, "") });
         }
         if let Some((first, second)) = binding.duplicate() {
             let found = format!("\"{}\" and \"{}\"", one_line(first), one_line(second));
-            return Err(LoadError::new(LoadErrorKind::Corrupt, FIELD, "one name for each control", found));
+            return Err(LoadError::new(LoadErrorKind::Corrupt, NAMES_FIELD, "one name for each control", found));
         }
         if !missing.is_empty() {
             log::warn!("control names: no {} control for {}; these set nothing", layer.name(), listed(&missing));

@@ -2,6 +2,7 @@
 
 use crate::error::{LoadError, LoadErrorKind};
 use crate::expression::{ArkitColumns, ArkitOrder, ArkitShape, Segment, SpaceKind};
+use crate::files::inner_path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -40,7 +41,7 @@ pub enum SceneBackend {
 pub struct RigBlock {
     /// Which rig.
     pub backend: SceneBackend,
-    /// The pack's path inside the bundle, as written; not yet through the rule for paths.
+    /// The pack's path inside the bundle.
     pub pack: Option<String>,
     /// The controls that the scene sends, in order.
     pub control_names: Option<Vec<String>>,
@@ -85,12 +86,6 @@ struct Document<'a> {
     branches: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
-struct Branch {
-    #[serde(default)]
-    fused: bool,
-}
-
 impl SceneManifest {
     /// Reads the text of a `scene.json`.
     ///
@@ -98,15 +93,16 @@ impl SceneManifest {
     /// `Corrupt` - no JSON object, or a block twice; `Missing`, `Type`, `Value`, `Shape`, `Unsupported` - a field of the two blocks; see
     /// [`crate::scene`] for what each may be.
     pub fn read(text: &[u8]) -> Result<SceneManifest, LoadError> {
-        let document: Document =
-            serde_json::from_slice(text).map_err(|e| LoadError::new(LoadErrorKind::Corrupt, "", "a JSON object", e))?;
-        let branches: Option<BTreeMap<String, Branch>> =
-            document.branches.and_then(|branches| serde_json::from_str(branches.get()).ok());
+        let corrupt = |found: String| LoadError::new(LoadErrorKind::Corrupt, "", "a JSON object", found);
+        // A struct would be read from an array too.
+        if text.trim_ascii_start().first().is_some_and(|&first| first != b'{') {
+            return Err(corrupt("something else".into()));
+        }
+        let document: Document = serde_json::from_slice(text).map_err(|e| corrupt(e.to_string()))?;
         Ok(SceneManifest {
             rig: block("rig", document.rig)?.as_ref().map(RigBlock::read).transpose()?,
             space: block("expression_space", document.expression_space)?.as_ref().map(SpaceBlock::read).transpose()?,
-            // Branches of another form belong to another reader; they fuse nothing here.
-            all_fused: branches.is_some_and(|b| !b.is_empty() && b.values().all(|branch| branch.fused)),
+            all_fused: document.branches.is_some_and(all_fused),
         })
     }
 
@@ -157,7 +153,9 @@ impl RigBlock {
         };
         let pack = match fields.get("pack") {
             None | Some(Value::Null) => None,
-            Some(Value::String(path)) => Some(path.clone()),
+            Some(Value::String(path)) => {
+                Some(inner_path(path).map_err(|e| LoadError { field: format!("rig.pack: {}", e.field), ..e })?)
+            }
             Some(other) => return Err(fields.error(LoadErrorKind::Type, "pack", "a path inside the bundle", other)),
         };
         let vertex_count = match fields.get("vertex_count") {
@@ -232,6 +230,19 @@ impl SpaceBlock {
         }
         Ok(columns)
     }
+}
+
+/// Branches of another form belong to another reader; they fuse nothing here.
+fn all_fused(branches: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Branch {
+        fused: bool,
+    }
+    let branches: BTreeMap<String, &RawValue> = serde_json::from_str(branches.get()).unwrap_or_default();
+    let is_fused = |branch: &&RawValue| {
+        branch.get().starts_with('{') && serde_json::from_str::<Branch>(branch.get()).is_ok_and(|b| b.fused)
+    };
+    !branches.is_empty() && branches.values().all(is_fused)
 }
 
 /// One block, with its name for messages.

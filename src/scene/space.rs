@@ -67,7 +67,7 @@ impl SceneSpace {
         rest: &[f32],
     ) -> Result<SceneSpace, SceneError> {
         if let Some(block) = block.filter(|block| block.kind != SpaceKind::Arkit52) {
-            return Err(SceneError::Space(refused(block.kind.name(), "a rig of backend gnm")));
+            return Err(SceneError::Space(refused(block.kind.name(), "these need a rig of backend gnm")));
         }
         if let Some(map) = block.and_then(|block| block.arkit_map.as_ref()) {
             ArkitSlots::read(map, usize::MAX).map_err(in_scene)?;

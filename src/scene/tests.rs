@@ -44,7 +44,7 @@ fn rig_block_defaults_follow_the_backend() {
         (json!({"backend": "orl"}), SceneBackend::Orl, Some("orl_pack.bin")),
         (json!({"backend": "gnm"}), SceneBackend::Gnm, Some("gnm_head.aosrig")),
         (json!({"backend": "gnm", "pack": null}), SceneBackend::Gnm, Some("gnm_head.aosrig")),
-        (json!({"backend": "orl", "pack": "a/b.bin"}), SceneBackend::Orl, Some("a/b.bin")),
+        (json!({"backend": "orl", "pack": "./a//b.bin"}), SceneBackend::Orl, Some("a/b.bin")),
         (json!({"backend": "gltf", "pack": "a.glb"}), SceneBackend::Gltf, Some("a.glb")),
         (json!({"backend": "none", "pack": "a.glb"}), SceneBackend::None, None),
     ];
@@ -71,6 +71,7 @@ fn rig_is_none_where_every_branch_is_fused() {
         // What is no branch of the exporter's form fuses nothing.
         (json!({"face": fused, "hair": {"fused": "yes"}}), SceneBackend::Orl),
         (json!({"face": fused, "hair": 3}), SceneBackend::Orl),
+        (json!({"face": [true]}), SceneBackend::Orl),
         (json!({}), SceneBackend::Orl),
         (json!([fused]), SceneBackend::Orl),
         (json!(null), SceneBackend::Orl),
@@ -113,6 +114,14 @@ fn wrong_fields_are_refused_with_one_line_each() {
         (rig("backend", json!("rig2mesh")), "rig.backend: expected orl, gnm, gltf or none, got \"rig2mesh\"".into()),
         (rig("backend", json!("ORL")), "rig.backend: expected orl, gnm, gltf or none, got \"ORL\"".into()),
         (rig("pack", json!(5)), "rig.pack: expected a path inside the bundle, got 5".into()),
+        (
+            rig("pack", json!("../orl_pack.bin")),
+            "rig.pack: path \"../orl_pack.bin\": expected a relative path inside the bundle, got a step out of it (..)".into(),
+        ),
+        (
+            rig("pack", json!("https://a/b")),
+            "rig.pack: path \"https://a/b\": expected a relative path inside the bundle, got a URL or a drive letter".into(),
+        ),
         (
             rig("vertex_count", json!(-1)),
             "rig.vertex_count: expected a count of vertices, or 0 for unstated, got -1".into(),
@@ -176,7 +185,18 @@ fn wrong_fields_are_refused_with_one_line_each() {
     for (scene, expected) in cases {
         assert_eq!(read(&scene).unwrap_err().to_string(), expected, "{scene}");
     }
-    for text in ["", "[", "[]", "3", "{} x", "\u{feff}{}", r#"{"rig":{},"rig":{}}"#, r#"{"rig":{"a":}}"#] {
+    for text in [
+        "",
+        "[",
+        "[]",
+        "[null, null, null]",
+        "3",
+        "null",
+        "{} x",
+        "\u{feff}{}",
+        r#"{"rig":{},"rig":{}}"#,
+        r#"{"rig":{"a":}}"#,
+    ] {
         let error = SceneManifest::read(text.as_bytes()).unwrap_err();
         assert_eq!(
             (error.kind, error.to_string().lines().count()),
@@ -266,7 +286,7 @@ fn gnm_space_as_stated_is_the_rig_or_refused() {
     let error = SceneSpace::of_gnm(Some(&block), &full, None).unwrap_err().to_string();
     assert_eq!(
         error,
-        "scene.json: expression space: a gnm68 vector cannot drive a gnm rig: 16 coefficients of region left; the rig has 0"
+        "scene.json: expression space: gnm68 vectors cannot drive this gnm rig: 16 coefficients of region left; the rig has 0"
     );
 }
 
@@ -305,7 +325,7 @@ fn arkit_drives_gnm_through_a_map_only() {
     };
     let bare = space_block(json!({"kind": "arkit52", "dim": 52}));
     let error = SceneSpace::of_gnm(Some(&bare), &full, None).unwrap_err().to_string();
-    let expected = "scene.json: expression space: a arkit52 vector cannot drive a gnm rig: an arkit_map, a fitted table, or the hand-made table asked for by name";
+    let expected = "scene.json: expression space: arkit52 vectors cannot drive this gnm rig: an arkit_map, a fitted table, or the hand-made table asked for by name";
     assert_eq!(error, expected);
     let by_host = SceneSpace::of_gnm(Some(&bare), &full, Some(ArkitMap::HandMade)).unwrap();
     assert_eq!(jaw(&by_host), [(201, 0.75), (209, 1.5)]);
@@ -360,8 +380,9 @@ fn spaces_that_orl_cannot_take_are_refused() {
         result.unwrap_err().to_string()
     };
     for kind in ["gnm", "gnm68"] {
-        let expected =
-            format!("scene.json: expression space: a {kind} vector cannot drive a orl rig: a rig of backend gnm");
+        let expected = format!(
+            "scene.json: expression space: {kind} vectors cannot drive this orl rig: these need a rig of backend gnm"
+        );
         assert_eq!(refused(json!({"kind": kind, "dim": 68})), expected);
     }
     let map = refused(json!({"kind": "arkit52", "dim": 52, "arkit_map": [0.5]}));
