@@ -3,6 +3,7 @@ use super::*;
 use crate::expression::{ArkitMap, ArkitShape, GnmRegions, SpaceKind};
 use crate::orl::controls::{ControlBinding, ControlLayer};
 use crate::orl::dna::Dna;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn read(scene: &Value) -> Result<SceneManifest, LoadError> {
@@ -395,4 +396,66 @@ fn spaces_that_orl_cannot_take_are_refused() {
     assert!(error.contains("arkit52") && error.contains("orl") && error.contains("GUI controls"), "{error}");
     let stated = space_block(json!({"kind": "arkit52", "dim": 52}));
     assert!(matches!(SceneSpace::of_orl(Some(&stated), &gui, &[0.0; 2]), Err(SceneError::Space(_))));
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let names = || prop::sample::select(vec!["arkit52", "gnm", "gnm68", "orl", "none", "jawOpen", "gaze", "../a", ""]);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        prop::sample::select(vec![0i64, 1, 4, 46, 52, 68, 387]).prop_map(Value::from),
+        names().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 64, 60, move |inner| {
+        let keys = prop::sample::select(vec!["name", "start", "count", "fused", "x"]);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..60).prop_map(Value::from),
+            prop::collection::btree_map(keys.prop_map(str::to_owned), inner, 0..5)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_fields_give_a_scene_or_one_line(
+        rig in prop::collection::btree_map(
+            prop::sample::select(vec!["backend", "pack", "control_names", "vertex_count"]), any_json(), 0..4),
+        space in prop::collection::btree_map(
+            prop::sample::select(vec!["kind", "dim", "names", "segments", "arkit_map"]), any_json(), 0..5),
+        kind in prop::sample::select(vec!["arkit52", "gnm", "gnm68"]),
+        branches in any_json(),
+    ) {
+        let mut space = json!(space);
+        space["kind"] = json!(kind);
+        let scenes = [
+            json!({"rig": rig, "branches": branches}),
+            json!({"expression_space": space, "branches": branches}),
+        ];
+        let layout = GnmRegions::new(&[("lower_face", 42)]).unwrap();
+        let raw = ControlBinding::of_layer(&dna(), ControlLayer::Raw);
+        for scene in scenes {
+            match read(&scene) {
+                Err(error) => prop_assert_eq!(error.to_string().lines().count(), 1),
+                Ok(manifest) => {
+                    let space = manifest.space.as_ref();
+                    let results = [SceneSpace::of_gnm(space, &layout, None), SceneSpace::of_orl(space, &raw, &[0.0; 4])];
+                    for result in results {
+                        let line = result.map_or_else(|e| e.to_string(), |s| format!("{}", s.space().dim()));
+                        prop_assert_eq!(line.lines().count(), 1);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_give_a_scene_or_one_line(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        if let Err(error) = SceneManifest::read(&bytes) {
+            prop_assert_eq!(error.to_string().lines().count(), 1);
+        }
+        prop_assert!(read_names(&bytes).is_err() || bytes.contains(&b'['));
+    }
 }
