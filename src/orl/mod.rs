@@ -9,3 +9,4 @@ pub mod model;
 pub mod pack;
 pub mod pose;
 pub mod riglogic;
+pub mod sample;
