@@ -4,6 +4,7 @@ mod behavior;
 mod controls;
 mod correctives;
 mod fields;
+mod jaw;
 mod joints;
 mod meshes;
 mod mouth;
@@ -30,11 +31,11 @@ pub const FILE_VERSION: u16 = 3;
 ///
 /// | | full | small | tiny |
 /// |---|---|---|---|
-/// | vertices of the finest head mesh | 24,049 | about 1,400 | about 250, without openings for eyes and mouth |
+/// | vertices of the finest head mesh | 24,049 | about 1,600 | about 260, without openings for eyes and mouth |
 /// | joints | 870 | 60 | 42 |
 /// | GUI, raw controls | 174, 257 | the same | the same |
 /// | correctives | 550 | 60 | 12 |
-/// | blend shape channels | 820 | 310 | 262 |
+/// | blend shape channels | 820 | 310 | 206 |
 /// | levels of detail | 8 | 3 | 1 |
 ///
 /// The law: the same rig on every call, whatever the number of threads. A control's motion is what the joints of the face do, as a skin
@@ -146,10 +147,10 @@ impl Plan {
                     geometry(of(HeadSize::Full), 1..2, Shapes::Raw),
                     geometry(of(HeadSize::Small), 2..4, Shapes::Arkit),
                     geometry(of(HeadSize::Small), 4..6, Shapes::None),
-                    geometry(of(HeadSize::Tiny), 6..8, Shapes::None),
+                    geometry(of(HeadSize::Small), 6..8, Shapes::None),
                 ],
                 joints_by_lod: vec![870, 700, 500, 300, 200, 120, 72, 42],
-                nearest: 8,
+                nearest: 9,
                 correctives: 550,
                 wrinkles: true,
                 maps_by_lod: vec![80, 80, 40, 20, 0, 0, 0, 0],
@@ -158,7 +159,7 @@ impl Plan {
                 geometry: vec![
                     geometry(of(HeadSize::Small), 0..1, Shapes::All),
                     geometry(of(HeadSize::Small), 1..2, Shapes::Arkit),
-                    geometry(of(HeadSize::Tiny), 2..3, Shapes::None),
+                    geometry(of(HeadSize::Small), 2..3, Shapes::None),
                 ],
                 joints_by_lod: vec![60, 60, 42],
                 nearest: 4,
@@ -272,7 +273,7 @@ fn behavior(
     }
 }
 
-/// Map k follows control k, all of which are of the upper face.
+/// Map k follows control k: the upper face comes first.
 fn map_row(index: u16) -> Conditional {
     Conditional { input: index, output: index, from: 0.0, to: 1.0, slope: 1.0, cut: 0.0 }
 }
@@ -303,11 +304,12 @@ impl Scene<'_> {
                 let Channel { input, wrinkles, .. } = self.channels[channel];
                 // The joints carry the motion, not its wrinkles.
                 let carried: &[_] = if wrinkles { &[] } else { &carried[input] };
-                Shape { channel, field: &fields[channel], carried }
+                let control = self.controls.get(input).filter(|_| !wrinkles);
+                Shape { channel, field: &fields[channel], carried, jaw: control.and_then(jaw::jaw_motion) }
             })
             .collect();
         let skin = skin::skin(&head, joints, self.plan.nearest);
-        for ((name, _), mesh) in MESHES.iter().zip(meshes(&head, &motions.canvas.normals, &skin, &shapes)) {
+        for ((name, _), mesh) in MESHES.iter().zip(meshes(&head, &motions.canvas.normals, joints, &skin, &shapes)) {
             let number = dna.meshes.len() as u16;
             let of_target = |target: &super::dna::Target| MeshChannel { mesh: number, channel: target.channel };
             dna.definition.mesh_channels.extend(mesh.targets.iter().map(of_target));

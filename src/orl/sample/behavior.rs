@@ -1,10 +1,9 @@
 //! From controls to joints and channels: the matrix in blocks, and the lists of the levels.
 
 use super::controls::RawControl;
-use super::correctives::jaw_motion;
 use super::fields::Field;
+use super::jaw::jaw_motion;
 use super::joints::{Joint, NAMED_COUNT};
-use crate::head::anatomy::JAW_HINGE;
 use crate::orl::dna::{ATTRIBUTES, JointGroup, LodMap};
 use glam::DVec3;
 use indexmap::IndexMap;
@@ -56,8 +55,8 @@ fn columns(joints: &[Joint], controls: &[RawControl], carried: &Carried) -> Vec<
             }
             if let Some(motion) = jaw_motion(control) {
                 for (joint, place) in joints.iter().enumerate().skip(NAMED_COUNT) {
-                    if place.jaw_share > 0.0 || place.hangs_from_jaw() {
-                        let (way, angles) = motion.of_joint(place, JAW_HINGE);
+                    if place.jaw_share > 0.0 {
+                        let (way, angles) = motion.of_joint(place);
                         add(values.entry(joint).or_default(), CM * way, angles);
                     }
                 }

@@ -2,8 +2,8 @@
 
 use super::controls::RawControl;
 use super::fields::{Canvas, Field};
-use super::skin::JawMotion;
-use crate::head::anatomy::{JAW_HINGE, mouth_line};
+use super::jaw::{JawMotion, jaw_motion};
+use crate::head::anatomy::mouth_line;
 use crate::head::{Head, Side};
 use glam::{DVec3, dvec3};
 use rayon::prelude::*;
@@ -104,41 +104,16 @@ impl<'a> Motions<'a> {
     }
 
     fn lips_meet(&self, side: Side, lower: bool) -> Field {
-        // What the lower lip does right below or above a point.
-        let opening = |p: DVec3| {
-            let line = mouth_line(p.x);
-            let below = dvec3(p.x, line - (p.y - line).abs() - 1e-6, p.z);
-            Head::jaw_share(below) * self.jaw_open.of(p, JAW_HINGE)
+        // How far the jaw parts the lips where they touch, above or below a point.
+        let gap = |p: DVec3| {
+            let [upper, lower] = [1e-6, -1e-6].map(|up| dvec3(p.x, mouth_line(p.x) + up, p.z));
+            (Head::jaw_share(lower) - Head::jaw_share(upper)) * self.jaw_open.of(lower)
         };
         let head = self.canvas.head;
-        let meeting = self.canvas.lips_meet(side, lower, opening);
-        let unskinned = meeting
-            .into_iter()
-            .map(|(v, d)| (v, self.jaw_open.before_skin(d, Head::jaw_share(head.positions[v as usize]))));
-        unskinned.collect()
+        let meeting = self.canvas.lips_meet(side, lower, gap);
+        let share = |v: u32| Head::jaw_share(head.positions[v as usize]);
+        meeting.into_iter().map(|(v, d)| (v, self.jaw_open.before_skin(d, share(v)))).collect()
     }
-}
-
-/// What a control does to the jaw, if anything.
-pub(super) fn jaw_motion(control: &RawControl) -> Option<JawMotion> {
-    use crate::orl::dna::Attribute::{RotateX, RotateY, RotateZ, TranslateX, TranslateY, TranslateZ};
-    const M_PER_CM: f64 = 0.01;
-    let mut motion = JawMotion { angles: DVec3::ZERO, way: DVec3::ZERO };
-    let mut moves = false;
-    for (_, attribute, value) in control.joints().filter(|(joint, _, _)| joint == "FACIAL_C_Jaw") {
-        moves = true;
-        let value = f64::from(value);
-        match attribute {
-            RotateX => motion.angles.x += value,
-            RotateY => motion.angles.y += value,
-            RotateZ => motion.angles.z += value,
-            TranslateX => motion.way.x += M_PER_CM * value,
-            TranslateY => motion.way.y += M_PER_CM * value,
-            TranslateZ => motion.way.z += M_PER_CM * value,
-            _ => {}
-        }
-    }
-    moves.then_some(motion)
 }
 
 fn with_jaw(head: &Head, control: &RawControl, field: &Field) -> Field {
@@ -148,7 +123,7 @@ fn with_jaw(head: &Head, control: &RawControl, field: &Field) -> Field {
     for (vertex, p) in head.positions.iter().enumerate().filter(|(v, _)| head.is_outer_skin(*v)) {
         let share = Head::jaw_share(*p);
         if share > 0.0 {
-            sum[vertex] += share * motion.of(*p, JAW_HINGE);
+            sum[vertex] += share * motion.of(*p);
         }
     }
     super::fields::sparse(&sum)

@@ -169,8 +169,8 @@ impl Canvas<'_> {
 
     /// The relief that goes with a motion: shallow ripples across its height.
     pub(super) fn wrinkles(&self, field: &Field) -> Field {
-        const DEPTH_M: f64 = 0.00035;
-        const WAVE_M: f64 = 0.0085;
+        const DEPTH_M: f64 = 0.0002;
+        const WAVE_M: f64 = 0.0075;
         let largest = field.iter().map(|(_, d)| d.length()).fold(0.0, f64::max);
         let ripple = |(v, d): &(u32, DVec3)| {
             let phase = TAU * self.head.positions[*v as usize].y / WAVE_M;
@@ -179,18 +179,16 @@ impl Canvas<'_> {
         field.iter().map(ripple).filter(|(_, d)| d.length() > LEAST_M).collect()
     }
 
-    /// How a quarter of the lips comes together again over an open jaw: `opening` is the way of the lower lip when the jaw opens, and
-    /// the result is where the lip goes after the jaw has moved it.
-    pub(super) fn lips_meet(&self, side: Side, lower: bool, opening: impl Fn(DVec3) -> DVec3) -> Field {
+    /// How a quarter of the lips comes together again over an open jaw. `gap` is the way from the upper lip to the lower one, and the
+    /// result is where the lip goes after the jaw has moved it.
+    pub(super) fn lips_meet(&self, side: Side, lower: bool, gap: impl Fn(DVec3) -> DVec3) -> Field {
         const LOWER_SHARE: f64 = 0.7;
+        let (share, height) = if lower { (-LOWER_SHARE, 0.016) } else { (1.0 - LOWER_SHARE, 0.011) };
         let mut field = vec![DVec3::ZERO; self.head.vertex_count()];
         for (v, p) in self.skin().filter(|(_, p)| Head::is_below_mouth(*p) == lower) {
             let half = smooth01((side.sign() * p.x + 0.006) / 0.012);
-            let height = if lower { 0.016 } else { 0.011 };
             let near = half * bump(p.y - mouth_line(p.x), height) * smooth01((p.z - 0.085) / 0.025);
-            let inside = if p.x.abs() < MOUTH_HALF_WIDTH { 1.0 } else { 0.0 };
-            let share = if lower { -LOWER_SHARE } else { 1.0 - LOWER_SHARE };
-            field[v] = near * inside * share * opening(p);
+            field[v] = near * share * gap(p);
         }
         sparse(&field)
     }

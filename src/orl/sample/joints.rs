@@ -69,10 +69,6 @@ impl Joint {
     fn is_bone(&self) -> bool {
         !self.name.starts_with("FACIAL_")
     }
-
-    pub(super) fn hangs_from_jaw(&self) -> bool {
-        self.parent == Some(JAW)
-    }
 }
 
 /// `count` joints in all: the later one comes, the coarser is the level that drops it.

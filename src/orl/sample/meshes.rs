@@ -1,6 +1,8 @@
 //! One head as the meshes of a level, with the deltas that its joints leave over.
 
 use super::fields::Field;
+use super::jaw::JawMotion;
+use super::joints::Joint;
 use crate::head::{Component, Head};
 use crate::orl::dna::{Layouts, Mesh, SkinRow, Target};
 use glam::DVec3;
@@ -9,8 +11,8 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 const CM: f64 = 100.0;
-/// Deltas below this are left out: 0.005 mm.
-const LEAST_M: f64 = 5e-6;
+/// Deltas below this are left out: a micrometre.
+const LEAST_M: f64 = 1e-6;
 
 /// The meshes that a head is divided into, with the parts that each is made of.
 pub(super) const MESHES: [(&str, &[Component]); 4] = [
@@ -25,14 +27,28 @@ pub(super) struct Shape<'a> {
     pub channel: usize,
     pub field: &'a Field,
     pub carried: &'a [(usize, DVec3)],
+    /// What the control does to the jaw beside.
+    pub jaw: Option<JawMotion>,
 }
 
 /// The meshes of a head.
-pub(super) fn meshes(head: &Head, normals: &[DVec3], skin: &[SkinRow], shapes: &[Shape<'_>]) -> Vec<Mesh> {
+pub(super) fn meshes(
+    head: &Head,
+    normals: &[DVec3],
+    joints: &[Joint],
+    skin: &[SkinRow],
+    shapes: &[Shape<'_>],
+) -> Vec<Mesh> {
     let moved_by = vertices_by_joint(skin);
     let left_over: Vec<Field> = shapes
         .par_iter()
-        .map_init(|| vec![DVec3::ZERO; skin.len()], |room, shape| left_over(shape, &moved_by, room))
+        .map_init(
+            || vec![DVec3::ZERO; skin.len()],
+            |room, shape| match shape.jaw {
+                Some(jaw) => jaw.left_over(head, skin, joints, shape.field, shape.carried),
+                None => left_over(shape, &moved_by, room),
+            },
+        )
         .collect();
     let vertices = MESHES.map(|(_, parts)| range(head, parts));
     vertices
@@ -79,13 +95,13 @@ fn left_over(shape: &Shape, moved_by: &[Vec<(u32, f64)>], room: &mut [DVec3]) ->
     touched.sort_unstable();
     touched.dedup();
     let rest = touched.into_iter().map(|v| (v, std::mem::take(&mut room[v as usize])));
-    rest.filter(|(_, d)| d.length() > LEAST_M).collect()
+    rest.collect()
 }
 
 fn target(channel: usize, field: &Field, vertices: &Range<usize>) -> Option<Target> {
     let first = field.partition_point(|(v, _)| (*v as usize) < vertices.start);
     let end = field.partition_point(|(v, _)| (*v as usize) < vertices.end);
-    let inside = &field[first..end];
+    let inside: Vec<&(u32, DVec3)> = field[first..end].iter().filter(|(_, d)| d.length() > LEAST_M).collect();
     (!inside.is_empty()).then(|| Target {
         // Zero plus a value makes no negative zero.
         deltas: inside.iter().map(|(_, d)| (CM * *d).as_vec3().to_array().map(|x| x + 0.0)).collect(),

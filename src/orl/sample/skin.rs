@@ -7,7 +7,7 @@ use crate::head::anatomy::{MOUTH_HALF_WIDTH, frontness, mouth_line};
 use crate::head::curve::{bell, smooth01};
 use crate::head::{Component, Head, Side, Tissue};
 use crate::orl::dna::SkinRow;
-use glam::{DVec3, dvec3};
+use glam::DVec3;
 
 /// How much of the skin's weight joints of the surface have.
 pub(super) fn surface_share(p: DVec3) -> f64 {
@@ -64,7 +64,7 @@ fn base(head: &Head, vertex: usize) -> Vec<(usize, f64)> {
 }
 
 /// How much of the jaw's motion a vertex of the skin does.
-fn jaw_share(head: &Head, vertex: usize) -> f64 {
+pub(super) fn jaw_share(head: &Head, vertex: usize) -> f64 {
     match head.tissues[vertex] {
         Tissue::Skin | Tissue::MouthSock => Head::jaw_share(head.positions[vertex]),
         _ => 0.0,
@@ -146,46 +146,5 @@ fn rounded(row: Vec<(usize, f64)>) -> SkinRow {
     SkinRow {
         weights: steps.iter().map(|(_, weight)| (weight / GRID) as f32).collect(),
         joints: steps.iter().map(|(joint, _)| *joint as u16).collect(),
-    }
-}
-
-/// What the jaw does to points of the skin at full effort of a control.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct JawMotion {
-    /// Degrees around x, y and z, in this order.
-    pub angles: DVec3,
-    /// Metres.
-    pub way: DVec3,
-}
-
-impl JawMotion {
-    fn rotation(&self) -> glam::DMat3 {
-        let [x, y, z] = self.angles.to_array().map(f64::to_radians);
-        glam::DMat3::from_rotation_z(z) * glam::DMat3::from_rotation_y(y) * glam::DMat3::from_rotation_x(x)
-    }
-
-    /// The displacement of a point that goes with the jaw.
-    pub(super) fn of(&self, p: DVec3, hinge: DVec3) -> DVec3 {
-        self.rotation() * (p - hinge) + hinge + self.way - p
-    }
-
-    /// The translation (metres) and rotation (degrees) of a joint of the surface that does its share of the jaw's motion.
-    pub(super) fn of_joint(&self, joint: &Joint, hinge: DVec3) -> (DVec3, DVec3) {
-        let (p, share) = (joint.position, joint.jaw_share);
-        let way = share * self.of(p, hinge);
-        if joint.hangs_from_jaw() {
-            // The jaw has moved it the whole way: the rest goes back, in the jaw's turned axes.
-            let back = self.rotation().transpose() * (p + way - hinge - self.way) - (p - hinge);
-            (back, (share - 1.0) * self.angles)
-        } else {
-            (way, share * self.angles)
-        }
-    }
-
-    /// The displacement before the skin that becomes `wanted` after it, where the jaw has its share.
-    pub(super) fn before_skin(&self, wanted: DVec3, share: f64) -> DVec3 {
-        let blended = glam::DMat3::IDENTITY * (1.0 - share) + self.rotation() * share;
-        let before = blended.inverse() * wanted;
-        dvec3(before.x, before.y, before.z)
     }
 }

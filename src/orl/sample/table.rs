@@ -304,15 +304,19 @@ pub(super) const INSIDES_AND_NECK: &[Family] = &[
         "tongueOut",
         &[Up("C_tongue_inOut.ty")],
         &[
-            Tongue([0.0, -1.5, 1.0]),
+            Tongue([0.0, -1.0, 1.0]),
             UpperLip(0.0, [16.0, 8.0], [0.0, 1.2, 0.5], 0.0),
             LowerLip(0.0, [16.0, 9.0], [0.0, 2.5, 0.5], 0.0),
         ],
+        // Over the lower teeth, then down.
         &[
-            (TONGUE[0], TranslateZ, 0.4),
-            (TONGUE[1], TranslateZ, 0.6),
-            (TONGUE[2], TranslateZ, 0.8),
-            (TONGUE[3], TranslateZ, 0.9),
+            (TONGUE[0], TranslateZ, 0.5),
+            (TONGUE[0], TranslateY, 0.4),
+            (TONGUE[1], TranslateZ, 0.8),
+            (TONGUE[1], TranslateY, 0.3),
+            (TONGUE[2], TranslateZ, 1.0),
+            (TONGUE[3], TranslateZ, 1.0),
+            (TONGUE[3], RotateX, 15.0),
         ],
     )),
     jointed(
