@@ -95,8 +95,6 @@ struct Plan {
     geometry: Vec<Geometry>,
     /// How many leading joints each level has.
     joints_by_lod: Vec<usize>,
-    /// How many joints of the surface move one vertex at most.
-    nearest: usize,
     correctives: usize,
     wrinkles: bool,
     /// Animated maps by level.
@@ -108,6 +106,8 @@ struct Geometry {
     head: Drawing,
     lods: Range<usize>,
     shapes: Shapes,
+    /// How many joints of the surface move one vertex at most.
+    nearest: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -138,39 +138,36 @@ enum Shapes {
 
 impl Plan {
     fn of(size: HeadSize) -> Plan {
-        let geometry = |head, lods, shapes| Geometry { head, lods, shapes };
+        let geometry = |head, lods, shapes, nearest| Geometry { head, lods, shapes, nearest };
         let of = Drawing::Of;
         match size {
             HeadSize::Full => Plan {
                 geometry: vec![
-                    geometry(Drawing::Fine, 0..1, Shapes::All),
-                    geometry(of(HeadSize::Full), 1..2, Shapes::Raw),
-                    geometry(of(HeadSize::Small), 2..4, Shapes::Arkit),
-                    geometry(of(HeadSize::Small), 4..6, Shapes::None),
-                    geometry(of(HeadSize::Small), 6..8, Shapes::None),
+                    geometry(Drawing::Fine, 0..1, Shapes::All, 9),
+                    geometry(of(HeadSize::Full), 1..2, Shapes::Raw, 8),
+                    geometry(of(HeadSize::Small), 2..4, Shapes::Arkit, 6),
+                    geometry(of(HeadSize::Small), 4..6, Shapes::None, 4),
+                    geometry(of(HeadSize::Small), 6..8, Shapes::None, 2),
                 ],
                 joints_by_lod: vec![870, 700, 500, 300, 200, 120, 72, 42],
-                nearest: 9,
                 correctives: 550,
                 wrinkles: true,
                 maps_by_lod: vec![80, 80, 40, 20, 0, 0, 0, 0],
             },
             HeadSize::Small => Plan {
                 geometry: vec![
-                    geometry(of(HeadSize::Small), 0..1, Shapes::All),
-                    geometry(of(HeadSize::Small), 1..2, Shapes::Arkit),
-                    geometry(of(HeadSize::Small), 2..3, Shapes::None),
+                    geometry(of(HeadSize::Small), 0..1, Shapes::All, 4),
+                    geometry(of(HeadSize::Small), 1..2, Shapes::Arkit, 4),
+                    geometry(of(HeadSize::Small), 2..3, Shapes::None, 2),
                 ],
                 joints_by_lod: vec![60, 60, 42],
-                nearest: 4,
                 correctives: 60,
                 wrinkles: false,
                 maps_by_lod: vec![20, 10, 0],
             },
             HeadSize::Tiny => Plan {
-                geometry: vec![geometry(of(HeadSize::Tiny), 0..1, Shapes::All)],
+                geometry: vec![geometry(of(HeadSize::Tiny), 0..1, Shapes::All, 2)],
                 joints_by_lod: vec![42],
-                nearest: 3,
                 correctives: 12,
                 wrinkles: false,
                 maps_by_lod: vec![6],
@@ -308,7 +305,7 @@ impl Scene<'_> {
                 Shape { channel, field: &fields[channel], carried, jaw: control.and_then(jaw::jaw_motion) }
             })
             .collect();
-        let skin = skin::skin(&head, joints, self.plan.nearest);
+        let skin = skin::skin(&head, joints, geometry.nearest);
         for ((name, _), mesh) in MESHES.iter().zip(meshes(&head, &motions.canvas.normals, joints, &skin, &shapes)) {
             let number = dna.meshes.len() as u16;
             let of_target = |target: &super::dna::Target| MeshChannel { mesh: number, channel: target.channel };

@@ -15,6 +15,9 @@ pub(super) type Field = Vec<(u32, DVec3)>;
 const LEAST_M: f64 = 1e-6;
 const MM: f64 = 1e-3;
 
+/// Place along the lip, widths, way, way towards the midline.
+type LipPush = (f64, [f64; 2], [f64; 3], f64);
+
 /// A head with the motions that several controls share.
 pub(super) struct Canvas<'a> {
     pub head: &'a Head,
@@ -30,12 +33,10 @@ pub(super) struct Canvas<'a> {
 
 impl Canvas<'_> {
     pub(super) fn new(head: &Head) -> Canvas<'_> {
-        let sweep = head.motion(Motion::LidSweep(Side::Left));
-        let margin = head.motion(Motion::LidMargin(Side::Left));
         Canvas {
             head,
             normals: normals(head),
-            lids: sweep.iter().zip(&margin).map(|(a, b)| *a + *b).collect(),
+            lids: lids(head),
             lower_lid: head.motion(Motion::LowerLidRaise(Side::Left)),
             pupils: head.motion(Motion::PupilsWiden),
             tongue_tip: head.tongue_tip(),
@@ -70,9 +71,9 @@ impl Canvas<'_> {
                 let on_ear = |v: usize| smooth01((at(v).x.abs() - 0.070) / 0.008) * bell(at(v).z + 0.008, 0.030);
                 self.push(field, place, width, by, sided, on_ear);
             }
-            Move::Lip(x, width, by, gather) => self.push_lip(field, lower, x, width, by, gather, sided),
-            Move::UpperLip(x, width, by, gather) => self.push_lip(field, false, x, width, by, gather, sided),
-            Move::LowerLip(x, width, by, gather) => self.push_lip(field, true, x, width, by, gather, sided),
+            Move::Lip(x, width, by, gather) => self.push_lip(field, lower, (x, width, by, gather), sided),
+            Move::UpperLip(x, width, by, gather) => self.push_lip(field, false, (x, width, by, gather), sided),
+            Move::LowerLip(x, width, by, gather) => self.push_lip(field, true, (x, width, by, gather), sided),
             Move::Lids(share) => fill(field, |v| share * self.lids[v]),
             // The upper lid is what goes down to close the eye.
             Move::UpperLid(share) => {
@@ -117,17 +118,7 @@ impl Canvas<'_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn push_lip(
-        &self,
-        field: &mut [DVec3],
-        lower: bool,
-        x: f64,
-        [across, up]: [f64; 2],
-        by: [f64; 3],
-        gather: f64,
-        sided: bool,
-    ) {
+    fn push_lip(&self, field: &mut [DVec3], lower: bool, (x, [across, up], by, gather): LipPush, sided: bool) {
         let away = if lower { -1.0 } else { 1.0 };
         for (v, p) in self.skin().filter(|(_, p)| Head::is_below_mouth(*p) == lower) {
             let half = if sided { smooth01((p.x + 0.006) / 0.012) } else { 1.0 };
@@ -192,6 +183,17 @@ impl Canvas<'_> {
         }
         sparse(&field)
     }
+}
+
+/// The left eye's lids on their whole way.
+fn lids(head: &Head) -> Vec<DVec3> {
+    // A coarse lid has no vertex over the bulge of the eyeball, which would show through: it closes farther in front.
+    const COARSE: usize = 5_000;
+    let forward = if head.vertex_count() < COARSE { 0.18 } else { 0.0 };
+    let sweep = head.motion(Motion::LidSweep(Side::Left));
+    let margin = head.motion(Motion::LidMargin(Side::Left));
+    let whole = sweep.iter().zip(&margin).map(|(a, b)| *a + *b);
+    whole.map(|d| d + forward * d.length() * DVec3::Z).collect()
 }
 
 /// 1 in the middle of the lips, 0 at the corners of the mouth and beyond, so that no lip tears off there.

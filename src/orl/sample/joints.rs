@@ -8,7 +8,7 @@ use crate::head::{Component, Head, Side};
 use crate::orl::dna::Definition;
 use glam::{DVec3, dvec3};
 
-/// The joints that every size has, parents first: name and parent. All but the last five bones of the neck are aligned with the head.
+/// The joints that every size has, parents first: name and parent.
 const NAMED: [(&str, Option<usize>); NAMED_COUNT] = [
     ("spine_04", None),
     ("spine_05", Some(SPINE_04)),
@@ -239,7 +239,7 @@ fn region(p: DVec3) -> &'static str {
         y if y < 0.150 => "Neck",
         _ if p.z < 0.030 && x > 0.070 && p.y > 0.215 && p.y < 0.300 => "Ear",
         _ if p.z < 0.045 && p.y > 0.290 => "Skull",
-        y if y > 0.318 => "Forehead",
+        y if y > 0.319 => "Forehead",
         y if y > 0.296 => "Brow",
         y if y > 0.284 && x > 0.014 && x < 0.052 => "EyelidUpper",
         y if y > 0.270 && x > 0.014 && x < 0.052 => "EyelidLower",

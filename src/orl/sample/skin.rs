@@ -11,7 +11,8 @@ use glam::DVec3;
 
 /// How much of the skin's weight joints of the surface have.
 pub(super) fn surface_share(p: DVec3) -> f64 {
-    0.8 * smooth01((p.z + 0.030) / 0.050) * smooth01((p.y - 0.055) / 0.040)
+    let below_crown = 1.0 - smooth01((p.y - 0.330) / 0.030);
+    0.8 * smooth01((p.z + 0.030) / 0.050) * smooth01((p.y - 0.055) / 0.040) * below_crown
 }
 
 /// The skin of one head: (V) rows.
