@@ -2,11 +2,15 @@
 
 pub mod bake;
 pub mod container;
+pub mod controls;
 pub mod cpu;
 pub mod dna;
+pub mod instance;
 pub mod mesh;
 pub mod model;
 pub mod pack;
 pub mod pose;
+pub mod rig;
 pub mod riglogic;
 pub mod sample;
+pub mod shells;
