@@ -15,4 +15,5 @@ pub mod pack;
 pub mod pose;
 pub mod rig;
 pub mod riglogic;
+pub mod sample;
 pub mod shells;
