@@ -23,6 +23,7 @@ use rigeval::orl::gpu::{OrlBackend, OrlOptions};
 use rigeval::orl::instance::OrlInstance;
 use rigeval::orl::pack::OrlPack;
 use rigeval::orl::rig::{ControlChoice, OrlRig, RigOptions};
+use rigeval::orl::shells::ShellMesh;
 use rigeval::skeleton::JointOverride;
 use rigeval::sparse::slices::SparseSlices;
 use rigeval::sparse::{DeltaFormat, SparseRows, SparseTarget, TargetWeights, sparse_gather};
@@ -256,6 +257,43 @@ fn characters_equal_their_twin() {
         }
         check(gpu, "pack", packed(&dna), instances);
         check(gpu, "GUI", rig_of_layer(&dna, DeltaFormat::I16, ControlLayer::Gui), instances);
+    }
+}
+
+/// Pieces that a joint carries, and one that the last skin row keeps where it is.
+#[test]
+fn shells_equal_their_twin() {
+    let Some(gpu) = device("shells_equal_their_twin") else { return };
+    let mut dna = dna(&HEAD);
+    let eye = 5;
+    dna.definition.joint_names[eye] = "FACIAL_L_Eye".into();
+    let plain = rig(&dna, DeltaFormat::I16);
+    let at = plain.model().rest_worlds()[eye].translation.as_vec3();
+    let triangle = |from: Vec3| [Vec3::ZERO, Vec3::X, Vec3::Y].map(|corner| (from + corner).to_array());
+    let far = triangle(at + Vec3::new(100.0, 0.0, 0.0));
+    let positions = [triangle(at), far].concat();
+    let shell = ShellMesh { name: "lens".into(), positions, triangles: vec![[0, 1, 2], [3, 4, 5]] };
+    let options = || RigOptions {
+        meshes: vec![0, 1],
+        controls: ControlChoice::Layer(ControlLayer::Raw),
+        shells: vec![shell.clone()],
+        ..RigOptions::default()
+    };
+    let rig = || OrlRig::from_dna(&dna, &options()).expect("a rig with a shell");
+    let (name, range) = rig().mesh().ranges()[2].clone();
+    assert_eq!((name.as_str(), range.clone()), ("lens", V..V + 6));
+    for instances in [1, 3] {
+        check(gpu, "shell", rig(), instances);
+        let model = device_model(gpu, rig());
+        let mut backend =
+            OrlBackend::new(&gpu.context(), &model, instances, OrlOptions::default()).expect("within limits");
+        let rest = current(gpu, &backend);
+        assert_eq!(backend.set_controls_all(&controls(CHANNELS * instances, 1)), Ok(true));
+        fill_unwritten(gpu, backend.vertices().current_positions());
+        frame(gpu, &mut backend);
+        let moved = current(gpu, &backend);
+        assert_eq!(moved[V + 3..V + 6], far, "no joint carries it");
+        assert!(apart(&rest[range.start..V + 3], &moved[range.start..V + 3]) > 1e-2, "the eye carries it");
     }
 }
 
