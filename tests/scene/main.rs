@@ -1,6 +1,11 @@
 //! Bundles: one body drives whatever rig `scene.json` names; defaults, layers and refusals.
 
 mod bundles;
+#[cfg(feature = "gpu")]
+#[path = "../common/mod.rs"]
+mod common;
+#[cfg(feature = "gpu")]
+mod open;
 mod refusals;
 #[path = "../synthetic/mod.rs"]
 mod synthetic;
