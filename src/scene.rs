@@ -1,8 +1,21 @@
 //! Bundles: a folder with `scene.json` and a rig, opened without knowing which rig it is.
 //!
-//! `rig` says which rig poses the face, `expression_space` what to send to it; the rest of the file is someone else's and is not looked at.
+//! `rig` says which rig poses the face, `expression_space` what to send to it; the rest of the file is someone else's and is not looked at. A
+//! program that sends ARKit weights runs with either rig:
 //!
-//! [`load`] reads a bundle for the CPU references.
+#![cfg_attr(feature = "gpu", doc = "```no_run")]
+#![cfg_attr(not(feature = "gpu"), doc = "```text")]
+//! use rigeval::{backend::RigBackend, files::Files, gpu::GpuContext, scene};
+//! # fn run(gpu: &GpuContext, weights: &[f32]) -> Result<(), Box<dyn std::error::Error>> {
+//! let scene::Scene { mut rig, space, .. } = scene::open(&Files::Folder("hero".into()), gpu, 1)?;
+//! let mut controls = rig.info().default_controls.clone();
+//! space.controls(weights, &mut controls)?; // weights: in the order of space.space().names()
+//! rig.set_controls(0, &controls)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`load`] reads the same bundle without a device, for the CPU references.
 //!
 //! # `scene.json`
 //!
@@ -37,12 +50,16 @@
 
 mod load;
 pub mod manifest;
+#[cfg(feature = "gpu")]
+mod open;
 mod space;
 
 use crate::error::{BackendError, ControlError, LoadError};
 
 pub use load::{SceneData, SceneRig, load};
 pub use manifest::{SceneBackend, SceneManifest};
+#[cfg(feature = "gpu")]
+pub use open::{Scene, SceneOptions, open, open_with};
 pub use space::SceneSpace;
 
 /// Why a bundle was not opened.

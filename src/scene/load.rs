@@ -24,7 +24,7 @@ pub enum SceneRig {
     Orl(Arc<OrlRig>),
 }
 
-/// A bundle that was read and checked: what a device takes, and what the CPU references evaluate.
+/// A bundle that was read and checked: what `open` puts on a device, and what the CPU references evaluate.
 #[derive(Debug, Clone)]
 pub struct SceneData {
     /// The rig.

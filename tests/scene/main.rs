@@ -1,15 +1,24 @@
 //! Bundles: one body drives whatever rig `scene.json` names; defaults, layers and refusals.
 
 mod bundles;
+#[cfg(feature = "gpu")]
+#[path = "../common/mod.rs"]
+mod common;
+#[cfg(feature = "gpu")]
+mod open;
 mod refusals;
 #[path = "../synthetic/mod.rs"]
 mod synthetic;
 
-use bundles::{GUI, RAW, arkit_scene, both, cpu_vertices, with_names};
+use bundles::{GUI, RAW, arkit_scene, both, cpu_vertices, files, with_names};
 use rigeval::error::ControlError;
 use rigeval::expression::{ArkitShape, SpaceKind};
+use rigeval::files::Files;
+use rigeval::head::HeadSize;
+use rigeval::orl::bake::bake;
 use rigeval::orl::controls::ControlLayer;
 use rigeval::orl::rig::OrlRig;
+use rigeval::orl::sample::{FILE_VERSION, sample};
 use rigeval::scene::{SceneData, SceneRig, load};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -79,6 +88,28 @@ fn orl_that_is_driven_by_arkit_is_opened_on_its_raw_layer() {
         data.space.controls(&weights, &mut values).unwrap();
         let tongue = expected.iter().position(|n| n.to_lowercase().ends_with("tongueout")).unwrap();
         assert_eq!((values[tongue], values.iter().sum::<f32>()), (0.5, 0.5));
+    }
+}
+
+#[test]
+fn every_shape_reaches_the_sample_head_through_a_bundle() {
+    let dna = sample(HeadSize::Small);
+    let pack = bake(&dna, &dna.write(FILE_VERSION).unwrap(), 0, 0, &mut |_| {}).unwrap().0;
+    let scene = json!({"expression_space": {"kind": "arkit52", "dim": 52}, "rig": {"backend": "orl"}});
+    let mut files = files(&scene);
+    files.insert("orl_pack.bin".into(), pack.write());
+    let gui = json!(dna.definition.gui_control_names).to_string();
+    files.insert("rig_names.json".into(), gui.into_bytes());
+    let data = load(&Files::Memory(files), None).unwrap();
+    let map = data.space.map().unwrap();
+    assert_eq!((map.dim(), map.dropped()), (dna.definition.raw_control_names.len(), &[][..]));
+    let mut controls = orl(&data).default_controls().to_vec();
+    let rest = cpu_vertices(&data, &controls);
+    for shape in ArkitShape::ALL {
+        let mut weights = [0.0; 52];
+        weights[shape as usize] = 1.0;
+        data.space.controls(&weights, &mut controls).unwrap();
+        assert_ne!(cpu_vertices(&data, &controls), rest, "{}", shape.name());
     }
 }
 
