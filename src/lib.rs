@@ -31,6 +31,7 @@
 
 #[cfg(feature = "gpu")]
 pub mod backend;
+pub mod control_names;
 pub mod error;
 pub mod expression;
 pub mod files;
@@ -45,6 +46,7 @@ pub mod math;
 pub mod normals;
 pub mod npy;
 pub mod orl;
+pub mod scene;
 pub mod skeleton;
 pub mod sparse;
 

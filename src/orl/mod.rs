@@ -3,11 +3,17 @@
 pub mod bake;
 pub mod bounds;
 pub mod container;
+pub mod controls;
 pub mod cpu;
 pub mod dna;
+#[cfg(feature = "gpu")]
+pub mod gpu;
+pub mod instance;
 pub mod mesh;
 pub mod model;
 pub mod pack;
 pub mod pose;
+pub mod rig;
 pub mod riglogic;
+pub mod sample;
 pub mod shells;
