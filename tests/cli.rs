@@ -5,6 +5,8 @@
 mod fixtures;
 #[path = "cli/hostile.rs"]
 mod hostile;
+#[path = "cli/orl.rs"]
+mod orl;
 
 use fixtures::{changed_frames, controls, folder, gnmw, tiny_pack};
 use rigeval::gnm::cpu::gnm_blend;

@@ -5,10 +5,10 @@ use crate::device::{Device, DeviceChoice};
 use crate::evaluate::{self, ModelInputs, PackInputs};
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, Output};
-use crate::report::{grouped, report};
+use crate::report::{grouped, listed, report};
 use crate::rig::{self, Rig};
 use clap::ValueEnum;
-use rigeval::error::{LoadError, LoadErrorKind};
+use rigeval::error::LoadErrorKind;
 use rigeval::files;
 use rigeval::frames::Overrides;
 use rigeval::gnm::model::{Correctives, GnmModel};
@@ -239,22 +239,14 @@ pub fn read_controls(path: &Path, pack: &GnmPack) -> Result<(Vec<f32>, usize), F
 
 /// The same from an array.
 pub fn controls_of(array: npy::Array, pack: &GnmPack) -> Result<(Vec<f32>, usize), Failure> {
-    let width = pack.coefficient_count() + 4;
-    let frame_count = arrays::frame_count(&array, "controls", &[width]).map_err(|error| {
-        // The mistake that looks right: a reduced vector is not the beginning of a full one.
-        match array.shape.get(1) {
-            Some(68) => Failure::new(format!("{error}; 68 is the width of gnm68: expand it per region, never pad it")),
-            _ => Failure::from(error),
+    let second = array.shape.get(1).copied();
+    // The mistake that looks right: a reduced vector is not the beginning of a full one.
+    arrays::rows(array, "controls", pack.coefficient_count() + 4).map_err(|error| match (error.kind, second) {
+        (LoadErrorKind::Shape, Some(68)) => {
+            Failure::new(format!("{error}; 68 is the width of gnm68: expand it per region, never pad it"))
         }
-    })?;
-    let values = array.into_f64()?;
-    arrays::check_finite(&values, "controls", width)?;
-    let narrow: Vec<f32> = values.iter().map(|&x| x as f32).collect();
-    if let Some(index) = narrow.iter().position(|x| x.is_infinite()) {
-        let field = format!("controls[{}, {}]", index / width, index % width);
-        return Err(LoadError::new(LoadErrorKind::Value, field, "a number in the range of f32", values[index]).into());
-    }
-    Ok((narrow, frame_count))
+        _ => Failure::from(error),
+    })
 }
 
 fn read_overrides(path: &Path, pack: &GnmPack, frame_count: usize) -> Result<Overrides, Failure> {
@@ -270,23 +262,13 @@ fn read_overrides(path: &Path, pack: &GnmPack, frame_count: usize) -> Result<Ove
     Ok(overrides)
 }
 
-/// The first of many names, and how many more there are.
-fn list(names: &[String]) -> String {
-    const SHOWN: usize = 20;
-    let more = match names.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    names[..names.len().min(SHOWN)].join(", ") + &more
-}
-
 /// Names the joints that the pack does not have: they are skipped.
 pub fn warn_of_unknown_joints(overrides: &Overrides, pack: &GnmPack) {
     let names = pack.skeleton().names();
     let known: HashSet<&str> = names.iter().map(String::as_str).collect();
     let unknown: Vec<String> = overrides.joints().filter(|j| !known.contains(j)).map(|j| format!("{j:?}")).collect();
     if !unknown.is_empty() {
-        let (unknown, names) = (list(&unknown), list(names));
+        let (unknown, names) = (listed(&unknown), listed(names));
         log::warn!("joints that the rig does not have are skipped: {unknown}; it has {names}");
     }
 }

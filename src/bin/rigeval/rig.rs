@@ -19,6 +19,10 @@ pub enum FileKind {
     Pack,
     /// A GNMW web container.
     Gnmw,
+    /// A DNA file: a MetaHuman rig.
+    Dna,
+    /// `ORLPACK1`: one baked mesh of such a rig.
+    OrlPack,
 }
 
 impl FileKind {
@@ -29,6 +33,12 @@ impl FileKind {
         }
         if bytes.starts_with(b"GNMW") {
             return Ok(FileKind::Gnmw);
+        }
+        if bytes.starts_with(b"DNA") {
+            return Ok(FileKind::Dna);
+        }
+        if bytes.starts_with(b"ORLPACK1") {
+            return Ok(FileKind::OrlPack);
         }
         if bytes.starts_with(b"PK") {
             let archive = Npz::open(bytes)?;
@@ -42,7 +52,8 @@ impl FileKind {
             [b'\x93', b'N', b'U', b'M', b'P', b'Y', ..] => "a bare .npy array".to_string(),
             _ => format!("bytes that begin with \"{}\"", bytes[..bytes.len().min(8)].escape_ascii()),
         };
-        let expected = "an .aosrig pack, a gnm_head .npz, a baked head .npz or a GNMW container";
+        let expected =
+            "an .aosrig pack, a gnm_head .npz, a baked head .npz, a GNMW container, a DNA file or an ORL pack";
         Err(LoadError::new(LoadErrorKind::Format, "", expected, found))
     }
 }
@@ -66,6 +77,9 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Rig, Failure> {
     let rig = match FileKind::of(&bytes).map_err(|e| e.in_file(&shown))? {
         FileKind::Model => GnmModel::read(&bytes).map(|m| Rig::Model(Box::new(m))),
         FileKind::Pack => GnmPack::read(bytes).map(|p| Rig::Pack(Box::new(p))),
+        FileKind::Dna | FileKind::OrlPack => {
+            return Err(Failure::new(format!("{shown}: not yet")));
+        }
         FileKind::BakedHead | FileKind::Gnmw => {
             return Err(Failure::new(format!("{shown}: bake it first: rigeval bake gnm {shown} -o HEAD.aosrig")));
         }
