@@ -31,6 +31,7 @@
 
 #[cfg(feature = "gpu")]
 pub mod backend;
+pub mod control_names;
 pub mod error;
 pub mod expression;
 pub mod files;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 const RULES: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("math", &["error"]),
+    ("control_names", &[]),
     ("npy", &["error", "math", "files"]),
     ("files", &["error", "math"]),
     ("info", &["error", "math", "skeleton"]),
@@ -17,9 +18,12 @@ const RULES: &[(&str, &[&str])] = &[
     ("head", &["error", "math"]),
     ("backend", &["info", "skeleton", "math", "error"]),
     ("gpu", &["info", "skeleton", "lbs", "normals", "sparse", "math", "error"]),
-    ("expression", &["npy", "files", "error"]),
+    ("expression", &["npy", "files", "control_names", "error"]),
     ("frames", &["npy", "files", "info", "error"]),
-    ("RIG", &["npy", "files", "lbs", "sparse", "normals", "skeleton", "info", "head", "math", "error"]),
+    (
+        "RIG",
+        &["npy", "files", "control_names", "lbs", "sparse", "normals", "skeleton", "info", "head", "math", "error"],
+    ),
     ("RIG/cpu", &["RIG", "lbs", "sparse", "normals", "skeleton", "info", "math", "error"]),
     ("RIG/fast", &["RIG", "lbs", "sparse", "normals", "skeleton", "info", "math", "error"]),
     ("RIG/gpu", &["RIG", "backend", "info", "gpu", "lbs", "normals", "sparse", "skeleton", "math", "error"]),

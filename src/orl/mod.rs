@@ -2,6 +2,7 @@
 
 pub mod bake;
 pub mod container;
+pub mod controls;
 pub mod cpu;
 pub mod dna;
 pub mod mesh;
@@ -9,3 +10,4 @@ pub mod model;
 pub mod pack;
 pub mod pose;
 pub mod riglogic;
+pub mod shells;
