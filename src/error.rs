@@ -150,6 +150,14 @@ pub enum ControlError {
         /// How many joints there are.
         joint_count: usize,
     },
+    /// A raw control index that the rig does not have.
+    #[error("raw control {got}: expected below {raw_count}")]
+    RawControl {
+        /// The index.
+        got: usize,
+        /// How many raw controls there are.
+        raw_count: usize,
+    },
     /// A vector of one expression space sent to a rig of another, with no map between them.
     #[error("expression space: a {given} vector cannot drive a {rig} rig: {missing}")]
     Space {

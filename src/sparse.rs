@@ -242,11 +242,19 @@ impl SparseRows {
     /// channel_weights: one for each channel that a target names, or more
     #[must_use]
     pub fn weigh(&self, channel_weights: &[f32]) -> TargetWeights {
-        let coefficients: Vec<f32> =
-            self.targets.iter().map(|t| channel_weights[t.channel as usize] * t.scale).collect();
+        let mut weights = TargetWeights::default();
+        self.weigh_into(channel_weights, &mut weights);
+        weights
+    }
+
+    /// The same into weights that are there already, without allocating once they have been of these rows.
+    pub fn weigh_into(&self, channel_weights: &[f32], weights: &mut TargetWeights) {
+        let TargetWeights { coefficients, mask } = weights;
+        coefficients.clear();
+        coefficients.extend(self.targets.iter().map(|t| channel_weights[t.channel as usize] * t.scale));
         let bits = |word: &[f32]| word.iter().rev().fold(0, |bits, &c| bits << 1 | u32::from(c != 0.0));
-        let mask = coefficients.chunks(32).map(bits).collect();
-        TargetWeights { coefficients, mask }
+        mask.clear();
+        mask.extend(coefficients.chunks(32).map(bits));
     }
 
     /// The same rows in another order: row `i` of the result is row `order[i]` of these.

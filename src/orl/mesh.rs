@@ -1,19 +1,25 @@
-//! One mesh of a DNA file, ready to deform and to draw.
+//! The meshes of one character as one: rest positions, deltas, skin and triangles, one mesh after another.
 
 use super::dna::{Dna, FaceWinding, Mesh};
 use super::model::OrlModel;
+use super::pack::OrlPack;
+use super::shells::ShellMesh;
 use crate::error::{LoadError, LoadErrorKind};
 use crate::info::{MeshPart, RigMesh};
 use crate::lbs::{Influence, Influences};
-use crate::sparse::{DeltaFormat, SparseRows, SparseTarget};
+use crate::sparse::{DeltaFormat, QuantisedTarget, SparseRows, SparseTarget};
+use std::ops::Range;
 
-/// The rest mesh, its deltas and its skin. A vertex is a position of the file, not one of its render vertices.
+/// The rest meshes, their deltas and their skin. A vertex is a position of the file, not one of its render vertices.
+///
+/// Several meshes stand one after another, so that one set of weights and joints and one dispatch moves them all.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OrlMesh {
     neutral: Vec<[f32; 3]>,
     deltas: SparseRows,
     influences: Influences,
     drawn: RigMesh,
+    ranges: Vec<(String, Range<usize>)>,
 }
 
 impl OrlMesh {
@@ -22,26 +28,119 @@ impl OrlMesh {
     /// # Errors
     /// `Missing` - the geometry does not hold that mesh; `Unsupported` - more targets than [`crate::sparse::MAX_TARGETS`].
     pub fn new(dna: &Dna, model: &OrlModel, mesh: usize, format: DeltaFormat) -> Result<OrlMesh, LoadError> {
-        let Some(source) = dna.meshes.get(mesh) else {
-            let expected = format!("a mesh below {}, as many as the geometry holds", dna.meshes.len());
-            return Err(LoadError::new(LoadErrorKind::Missing, "meshes", expected, mesh));
-        };
-        let targets: Vec<SparseTarget> = source
-            .targets
-            .iter()
-            .map(|t| SparseTarget { channel: t.channel.into(), vertices: &t.vertices, deltas: &t.deltas })
-            .collect();
-        let deltas = SparseRows::new(source.positions.len(), &targets, format)
-            .map_err(|e| e.within(format!("meshes[{mesh}]")))?;
-        let name = dna.definition.mesh_names.get(mesh).cloned().unwrap_or_default();
-        let drawn = drawn(source, name, dna.conventions.face_winding);
-        Ok(OrlMesh { neutral: source.positions.clone(), deltas, influences: influences(source, model), drawn })
+        OrlMesh::of_dna(dna, model, &[mesh], &[], format)
     }
 
-    /// V.
+    /// Several meshes of a file, then those that the file does not have, in the order given.
+    ///
+    /// # Errors
+    /// As [`OrlMesh::new`]; `Value` - a mesh named twice; what [`super::shells::assign`] refuses.
+    pub fn of_dna(
+        dna: &Dna,
+        model: &OrlModel,
+        meshes: &[usize],
+        shells: &[ShellMesh],
+        format: DeltaFormat,
+    ) -> Result<OrlMesh, LoadError> {
+        let mut parts = Vec::new();
+        let mut targets: Vec<(u32, Vec<u32>, &[[f32; 3]])> = Vec::new();
+        let mut first = 0;
+        for (i, &mesh) in meshes.iter().enumerate() {
+            if meshes[..i].contains(&mesh) {
+                return Err(LoadError::new(LoadErrorKind::Value, "meshes", "each mesh once", format!("{mesh} twice")));
+            }
+            let Some(source) = dna.meshes.get(mesh) else {
+                let expected = format!("a mesh below {}, as many as the geometry holds", dna.meshes.len());
+                return Err(LoadError::new(LoadErrorKind::Missing, "meshes", expected, mesh));
+            };
+            let moved = source.targets.iter().map(|t| {
+                let vertices = t.vertices.iter().map(|v| v + first).collect();
+                (u32::from(t.channel), vertices, t.deltas.as_slice())
+            });
+            targets.extend(moved);
+            let name = dna.definition.mesh_names.get(mesh).cloned().unwrap_or_default();
+            parts.push(Part::of_dna(source, model, name, dna.conventions.face_winding));
+            first += source.positions.len() as u32;
+        }
+        add_shells(&mut parts, model, shells)?;
+        let targets: Vec<SparseTarget> = targets
+            .iter()
+            .map(|(channel, vertices, deltas)| SparseTarget { channel: *channel, vertices, deltas })
+            .collect();
+        let deltas = SparseRows::new(parts.iter().map(|p| p.neutral.len()).sum(), &targets, format)
+            .map_err(|e| e.within(format!("meshes {meshes:?}")))?;
+        Ok(OrlMesh::assemble(parts, deltas))
+    }
+
+    /// The mesh of a pack, its deltas as they are stored, then meshes that the pack does not have.
+    ///
+    /// # Errors
+    /// `Unsupported` - more targets than [`crate::sparse::MAX_TARGETS`]; what [`super::shells::assign`] refuses.
+    pub fn of_pack(pack: &OrlPack, model: &OrlModel, name: &str, shells: &[ShellMesh]) -> Result<OrlMesh, LoadError> {
+        let vertices: Vec<u32> = pack.delta_vertices().iter().map(|&v| v.into()).collect();
+        let steps: Vec<[i16; 3]> = pack.deltas().iter().map(|d| d.map(i16::from)).collect();
+        let targets: Vec<QuantisedTarget> = pack
+            .targets()
+            .iter()
+            .map(|t| {
+                let run = t.offset..t.offset + t.count;
+                // The reader has checked channels against the manifest, which counts them in 32 bits at most.
+                let channel = t.channel as u32;
+                QuantisedTarget { channel, vertices: &vertices[run.clone()], deltas: &steps[run], scale: t.scale }
+            })
+            .collect();
+        let mut parts = vec![Part {
+            name: name.to_string(),
+            neutral: pack.neutral().to_vec(),
+            influences: pack.influences().clone(),
+            triangles: pack.triangles().unwrap_or_default().to_vec(),
+            uvs: None,
+        }];
+        add_shells(&mut parts, model, shells)?;
+        let deltas = SparseRows::from_quantised(parts.iter().map(|p| p.neutral.len()).sum(), &targets)?;
+        Ok(OrlMesh::assemble(parts, deltas))
+    }
+
+    fn assemble(parts: Vec<Part>, deltas: SparseRows) -> OrlMesh {
+        let mut mesh = OrlMesh {
+            neutral: Vec::new(),
+            deltas,
+            influences: Influences { offsets: vec![0], entries: Vec::new() },
+            drawn: RigMesh::default(),
+            ranges: Vec::new(),
+        };
+        let has_uvs = parts.iter().any(|part| part.uvs.is_some());
+        let mut uvs = Vec::new();
+        for part in parts {
+            let first = mesh.neutral.len();
+            let count = part.neutral.len();
+            mesh.neutral.extend(part.neutral);
+            let held = mesh.influences.entries.len() as u32;
+            mesh.influences.offsets.extend(part.influences.offsets[1..].iter().map(|end| held + end));
+            mesh.influences.entries.extend(part.influences.entries);
+            let drawn = mesh.drawn.triangles.len();
+            mesh.drawn.triangles.extend(part.triangles.iter().map(|t| t.map(|v| v + first as u32)));
+            if !part.triangles.is_empty() {
+                let triangles = drawn..mesh.drawn.triangles.len();
+                mesh.drawn.parts.push(MeshPart { name: part.name.clone(), triangles, look: None });
+            }
+            uvs.extend(part.uvs.unwrap_or_else(|| vec![[0.0; 2]; count]));
+            mesh.ranges.push((part.name, first..first + count));
+        }
+        mesh.drawn.uvs = has_uvs.then_some(uvs);
+        mesh
+    }
+
+    /// V, of all meshes together.
     #[must_use]
     pub fn vertex_count(&self) -> usize {
         self.neutral.len()
+    }
+
+    /// Each mesh's name and its vertices, in order; they tile all vertices.
+    #[must_use]
+    pub fn ranges(&self) -> &[(String, Range<usize>)] {
+        &self.ranges
     }
 
     /// (V, 3) Positions before deltas and skin, in the rig's unit.
@@ -56,17 +155,59 @@ impl OrlMesh {
         &self.deltas
     }
 
-    /// The skin; joints in the skeleton's order.
+    /// The skin: rows of [`OrlPose::skin_rows`](super::pose::OrlPose::skin_rows), which are the joints in the skeleton's order and one that stands still.
     #[must_use]
     pub fn influences(&self) -> &Influences {
         &self.influences
     }
 
-    /// What to draw: polygons as fans, one part with the mesh's name.
+    /// What to draw: polygons as fans, a part for each mesh with faces. A vertex of a mesh without uvs has (0, 0) where another mesh has some.
     #[must_use]
     pub fn mesh(&self) -> &RigMesh {
         &self.drawn
     }
+}
+
+/// One mesh before it stands among others: indices of its own.
+struct Part {
+    name: String,
+    neutral: Vec<[f32; 3]>,
+    influences: Influences,
+    triangles: Vec<[u32; 3]>,
+    uvs: Option<Vec<[f32; 2]>>,
+}
+
+impl Part {
+    fn of_dna(mesh: &Mesh, model: &OrlModel, name: String, winding: FaceWinding) -> Part {
+        Part {
+            name,
+            neutral: mesh.positions.clone(),
+            influences: influences(mesh, model),
+            triangles: triangles(mesh, winding),
+            uvs: uvs(mesh),
+        }
+    }
+}
+
+/// Each piece of a shell hangs on its joint's skin row, or on the one that stands still.
+fn add_shells(parts: &mut Vec<Part>, model: &OrlModel, shells: &[ShellMesh]) -> Result<(), LoadError> {
+    for shell in shells {
+        let pieces = super::shells::assign(shell, model.skeleton(), &model.rest_worlds(), model.units_per_centimetre())
+            .map_err(|e| e.within(format!("shell \"{}\"", shell.name)))?;
+        let influence =
+            |joint: &Option<usize>| Influence { joint: joint.unwrap_or(model.still_row()) as u32, weight: 1.0 };
+        parts.push(Part {
+            name: shell.name.clone(),
+            neutral: shell.positions.clone(),
+            influences: Influences {
+                offsets: (0..=shell.positions.len() as u32).collect(),
+                entries: pieces.joints.iter().map(influence).collect(),
+            },
+            triangles: shell.triangles.clone(),
+            uvs: None,
+        });
+    }
+    Ok(())
 }
 
 fn influences(mesh: &Mesh, model: &OrlModel) -> Influences {
@@ -84,7 +225,7 @@ fn influences(mesh: &Mesh, model: &OrlModel) -> Influences {
     Influences { offsets, entries }
 }
 
-fn drawn(mesh: &Mesh, name: String, winding: FaceWinding) -> RigMesh {
+fn triangles(mesh: &Mesh, winding: FaceWinding) -> Vec<[u32; 3]> {
     let position = |corner: u32| mesh.layouts.positions[corner as usize];
     let mut triangles = Vec::new();
     for face in mesh.faces.iter().filter(|face| face.len() >= 3) {
@@ -93,17 +234,16 @@ fn drawn(mesh: &Mesh, name: String, winding: FaceWinding) -> RigMesh {
             FaceWinding::Clockwise => [position(face[0]), position(pair[1]), position(pair[0])],
         }));
     }
-    let uvs = (!mesh.uvs.is_empty()).then(|| {
+    triangles
+}
+
+fn uvs(mesh: &Mesh) -> Option<Vec<[f32; 2]>> {
+    (!mesh.uvs.is_empty()).then(|| {
         let mut uvs = vec![[0.0; 2]; mesh.positions.len()];
         // Backwards, so that the first of a vertex's corners is the one that stays.
         for (&position, &uv) in mesh.layouts.positions.iter().zip(&mesh.layouts.uvs).rev() {
             uvs[position as usize] = mesh.uvs[uv as usize];
         }
         uvs
-    });
-    let parts = match triangles.len() {
-        0 => Vec::new(),
-        count => vec![MeshPart { name, triangles: 0..count, look: None }],
-    };
-    RigMesh { triangles, parts, uvs }
+    })
 }

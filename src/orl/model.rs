@@ -1,8 +1,11 @@
 //! What the meshes of one character share: the skeleton with its neutral pose, and how joint deltas move it.
 
-use super::dna::Dna;
+use super::dna::{Dna, TranslationUnit};
+use super::pack::OrlPack;
 use super::riglogic::RotationOutput;
 use super::riglogic::rotation::Euler;
+use crate::error::{LoadError, LoadErrorKind};
+use crate::info::Units;
 use crate::skeleton::{JointInput, Local, Skeleton};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -17,6 +20,9 @@ pub struct OrlModel {
     file_joints: Vec<usize>,
     channel_count: usize,
     euler: Euler,
+    units: Units,
+    /// What RigLogic's translations are multiplied by: a pack is in centimetres whatever its DNA is in.
+    delta_scale: f64,
 }
 
 /// One joint at rest, in its parent.
@@ -61,7 +67,59 @@ impl OrlModel {
         let worlds = unbound.worlds(&rest, &JointInput::default());
         let bind_from_world = worlds.iter().map(DAffine3::inverse).collect();
         let skeleton = Skeleton::new(unbound.names().to_vec(), unbound.parents().to_vec(), bind_from_world);
-        OrlModel { skeleton, neutral, file_joints, channel_count: definition.channel_names.len(), euler }
+        let units = units(dna);
+        let channel_count = definition.channel_names.len();
+        OrlModel { skeleton, neutral, file_joints, channel_count, euler, units, delta_scale: 1.0 }
+    }
+
+    /// The model of a pack, in centimetres: the pack's own neutral pose and inverse rest, moved by the RigLogic of the DNA inside.
+    ///
+    /// # Errors
+    /// `Missing` - a pack without a DNA.
+    pub fn of_pack(pack: &OrlPack) -> Result<OrlModel, LoadError> {
+        let Some(dna) = pack.dna() else {
+            let field = "member \"head_behavior.dna\"";
+            return Err(LoadError::new(LoadErrorKind::Missing, field, "the DNA that drives the pack", "none"));
+        };
+        let degrees = Euler::new([0, 1, 2], [1.0; 3], true);
+        let neutral = |row: &[f32; 9]| Neutral {
+            translation: DVec3::new(row[0].into(), row[1].into(), row[2].into()),
+            rotation: wide(degrees.quaternion([row[3], row[4], row[5]])),
+        };
+        let names = dna.definition.joint_names.clone();
+        Ok(OrlModel {
+            skeleton: Skeleton::new(names, pack.parents().to_vec(), pack.bind_from_world().to_vec()),
+            neutral: pack.joint_neutral().iter().map(neutral).collect(),
+            file_joints: (0..pack.joint_count()).collect(),
+            channel_count: pack.channel_count(),
+            euler: Euler::of(dna),
+            units: Units::Centimetres,
+            delta_scale: units(dna).in_metres() * 100.0,
+        })
+    }
+
+    /// The unit of everything that has a length.
+    #[must_use]
+    pub fn units(&self) -> Units {
+        self.units
+    }
+
+    /// What a centimetre is in the model's unit.
+    #[must_use]
+    pub fn units_per_centimetre(&self) -> f64 {
+        0.01 / self.units.in_metres()
+    }
+
+    /// The skin row after those of the joints: it stands still, for vertices that no joint carries.
+    #[must_use]
+    pub fn still_row(&self) -> usize {
+        self.skeleton.joint_count()
+    }
+
+    /// Every joint's world at rest, (J).
+    #[must_use]
+    pub fn rest_worlds(&self) -> Vec<DAffine3> {
+        self.skeleton.worlds(&self.rest_locals(), &JointInput::default())
     }
 
     /// The joints; overrides and joint worlds name them.
@@ -105,7 +163,7 @@ impl OrlModel {
             Local {
                 frame: DAffine3 {
                     matrix3: DMat3::from_quat(neutral.rotation * wide(turn)),
-                    translation: neutral.translation + three(0),
+                    translation: neutral.translation + three(0) * self.delta_scale,
                 },
                 scale: DVec3::ONE + three(width - 3),
             }
@@ -117,6 +175,13 @@ impl OrlModel {
 impl Neutral {
     fn local(&self) -> Local {
         Local::from_affine(DAffine3 { matrix3: DMat3::from_quat(self.rotation), translation: self.translation })
+    }
+}
+
+fn units(dna: &Dna) -> Units {
+    match dna.descriptor.translation_unit {
+        TranslationUnit::Centimetres => Units::Centimetres,
+        TranslationUnit::Metres => Units::Metres,
     }
 }
 

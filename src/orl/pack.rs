@@ -144,6 +144,22 @@ impl OrlPack {
         self.file.member(MEMBERS[0]).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
     }
 
+    /// The name of the mesh and the level of detail that it was baked for, as `rigeval bake` notes them; "mesh" and 0 in packs of others.
+    ///
+    /// # Errors
+    /// `Type` for a name that is no text, a level that is no whole number.
+    pub fn origin(&self) -> Result<(String, usize), LoadError> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Origin {
+            mesh_name: Option<String>,
+            lod: Option<usize>,
+        }
+        let origin: Origin = serde_json::from_str(self.manifest())
+            .map_err(|e| error(LoadErrorKind::Type, MEMBERS[0], "meshName as a text, lod as a whole number", e))?;
+        Ok((origin.mesh_name.unwrap_or_else(|| "mesh".into()), origin.lod.unwrap_or(0)))
+    }
+
     /// V.
     #[must_use]
     pub fn vertex_count(&self) -> usize {

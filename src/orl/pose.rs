@@ -73,7 +73,8 @@ impl OrlPose {
 
     fn update_skin_rows(&mut self, model: &OrlModel) -> bool {
         let skeleton = model.skeleton();
-        let rows = skeleton.skin_rows(&skeleton.worlds(&self.locals, &self.joints));
+        let mut rows = skeleton.skin_rows(&skeleton.worlds(&self.locals, &self.joints));
+        rows.push(STILL);
         let changed = rows != self.skin_rows;
         self.skin_rows = rows;
         changed
@@ -85,14 +86,17 @@ impl OrlPose {
         &self.weights
     }
 
-    /// `world * inverse(rest)` of every joint, (J), in the skeleton's order.
+    /// `world * inverse(rest)` of every joint in the skeleton's order, then the identity for what no joint carries, (J + 1).
     #[must_use]
     pub fn skin_rows(&self) -> &[Rows] {
         &self.skin_rows
     }
 }
 
-fn check(what: &'static str, values: &[f32], expected: usize) -> Result<(), ControlError> {
+/// The row that moves nothing.
+const STILL: Rows = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+
+pub(super) fn check(what: &'static str, values: &[f32], expected: usize) -> Result<(), ControlError> {
     if values.len() != expected {
         return Err(ControlError::Length { what, expected, got: values.len() });
     }
