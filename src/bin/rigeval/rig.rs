@@ -6,6 +6,8 @@ use rigeval::files;
 use rigeval::gnm::model::GnmModel;
 use rigeval::gnm::pack::GnmPack;
 use rigeval::npy::Npz;
+use rigeval::orl::dna::Dna;
+use rigeval::orl::pack::OrlPack;
 use std::path::Path;
 
 /// The files that commands take.
@@ -62,8 +64,12 @@ impl FileKind {
 pub enum Rig {
     /// The original formula.
     Model(Box<GnmModel>),
-    /// The runtime pack.
+    /// The runtime pack of a GNM head.
     Pack(Box<GnmPack>),
+    /// A DNA.
+    Dna(Box<Dna>),
+    /// The runtime pack of one mesh of a DNA.
+    OrlPack(Box<OrlPack>),
 }
 
 /// The bytes of a rig's file.
@@ -77,9 +83,8 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Rig, Failure> {
     let rig = match FileKind::of(&bytes).map_err(|e| e.in_file(&shown))? {
         FileKind::Model => GnmModel::read(&bytes).map(|m| Rig::Model(Box::new(m))),
         FileKind::Pack => GnmPack::read(bytes).map(|p| Rig::Pack(Box::new(p))),
-        FileKind::Dna | FileKind::OrlPack => {
-            return Err(Failure::new(format!("{shown}: not yet")));
-        }
+        FileKind::Dna => Dna::read(&bytes).map(|d| Rig::Dna(Box::new(d))),
+        FileKind::OrlPack => OrlPack::read(bytes).map(|p| Rig::OrlPack(Box::new(p))),
         FileKind::BakedHead | FileKind::Gnmw => {
             return Err(Failure::new(format!("{shown}: bake it first: rigeval bake gnm {shown} -o HEAD.aosrig")));
         }

@@ -4,7 +4,9 @@ use super::{Facts, Read, bounds, counted, findings, joints};
 use crate::report::{grouped, one_line, size};
 use rigeval::math::Aabb;
 use rigeval::orl::dna::{Dna, FaceWinding, Mesh, OperationType, RotationRepresentation, RotationUnit, TranslationUnit};
+use rigeval::orl::rig::{OrlRig, RigOptions};
 use rigeval::orl::riglogic::{RigLogic, RotationOutput};
+use rigeval::sparse::DeltaFormat;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -25,9 +27,7 @@ pub fn facts(path: &Path, bytes: &[u8]) -> Read {
         .map(|(joint, parent)| (parent != joint).then_some(parent))
         .collect();
     joints(&mut facts, &dna.definition.joint_names, &parents);
-    let finest = finest_meshes(&dna);
-    let positions = finest.flat_map(|mesh| &mesh.positions).copied();
-    bounds(&mut facts, &Aabb::of_points(positions), translation_unit(&dna));
+    bounds(&mut facts, &rest_bounds(&dna), translation_unit(&dna));
     let undriven: Vec<String> =
         dna.undriven_raw_controls().iter().map(|&c| dna.definition.raw_control_names[c].clone()).collect();
     facts.add("undriven_raw_controls", json!(undriven), counted(&undriven));
@@ -250,9 +250,12 @@ fn meshes(facts: &mut Facts, dna: &Dna) {
     facts.values.insert("meshes".into(), Value::Array(values));
 }
 
-/// The meshes that LOD 0 shows; all of them where no level says.
-fn finest_meshes(dna: &Dna) -> impl Iterator<Item = &Mesh> {
+/// The bounds of what LOD 0 shows, at the default controls; of the neutral positions where the rig cannot be evaluated.
+fn rest_bounds(dna: &Dna) -> Aabb {
     let shown = &dna.definition.lod_meshes;
-    let is_shown = |index: usize| shown.lods.is_empty() || shown.list(0).iter().any(|&m| usize::from(m) == index);
-    dna.meshes.iter().enumerate().filter(move |(index, _)| is_shown(*index)).map(|(_, mesh)| mesh)
+    let is_shown = |index: &usize| shown.lods.is_empty() || shown.list(0).iter().any(|&m| usize::from(m) == *index);
+    let meshes: Vec<usize> = (0..dna.meshes.len()).filter(is_shown).collect();
+    let options = RigOptions { meshes: meshes.clone(), format: DeltaFormat::F32, ..RigOptions::default() };
+    let neutral = || Aabb::of_points(meshes.iter().flat_map(|&index| &dna.meshes[index].positions).copied());
+    OrlRig::from_dna(dna, &options).map_or_else(|_| neutral(), |rig| rig.rest_bounds())
 }

@@ -3,7 +3,9 @@
 use super::{Facts, Read, bounds, findings, joints, shortened};
 use crate::report::{grouped, listed, size};
 use rigeval::math::Aabb;
+use rigeval::orl::controls::ControlLayer;
 use rigeval::orl::pack::{MEMBERS, OrlPack};
+use rigeval::orl::rig::{ControlChoice, OrlRig};
 use rigeval::orl::riglogic::{RigLogic, RotationOutput};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -28,7 +30,9 @@ pub fn facts(path: &Path, bytes: Vec<u8>) -> Read {
     facts.add("influences", json!(lanes), format!("at most {lanes} per vertex, room for {room}"));
     let unnamed: Vec<String> = (0..pack.joint_count()).map(|j| format!("joint {j}")).collect();
     joints(&mut facts, pack.joint_names().unwrap_or(&unnamed), pack.parents());
-    bounds(&mut facts, &Aabb::of_points(pack.neutral().iter().copied()), "cm");
+    let rest = OrlRig::from_pack(&pack, &ControlChoice::Layer(ControlLayer::Gui), &[]);
+    let neutral = || Aabb::of_points(pack.neutral().iter().copied());
+    bounds(&mut facts, &rest.map_or_else(|_| neutral(), |rig| rig.rest_bounds()), "cm");
     let found = dna(&mut facts, &pack);
     manifest(&mut facts, &pack);
     members(&mut facts, &pack);
