@@ -7,6 +7,8 @@ mod fixtures;
 mod hostile;
 #[path = "cli/orl.rs"]
 mod orl;
+#[path = "cli/orl_eval.rs"]
+mod orl_eval;
 
 use fixtures::{changed_frames, controls, folder, gnmw, tiny_pack};
 use rigeval::gnm::cpu::gnm_blend;

@@ -10,10 +10,10 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-const ORL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference/orl");
+pub const ORL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference/orl");
 
 /// A folder with small rigs and their inputs, and some that are wrong.
-fn folder() -> TempDir {
+pub fn folder() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for rig in ["tiny.dna", "tiny_v21.dna", "tiny_future_layer.dna", "ml_ext.dna"] {
         fs::copy(Path::new(ORL).join(rig), dir.path().join(rig)).unwrap();
@@ -36,7 +36,7 @@ fn folder() -> TempDir {
     dir
 }
 
-fn array(dir: &Path, name: &str) -> Array {
+pub fn array(dir: &Path, name: &str) -> Array {
     npy::read(&fs::read(dir.join(name)).unwrap()).unwrap()
 }
 

@@ -195,6 +195,11 @@ fn of_frames(path: &Path) -> Result<Facts, Failure> {
     facts.add("units", json!(manifest.units), &manifest.units);
     let stage = serde_json::to_value(manifest.stage).expect("a plain enum");
     facts.add("stage", stage.clone(), stage.as_str().unwrap_or_default());
+    for (key, index) in [("mesh", manifest.mesh), ("lod", manifest.lod)] {
+        if let Some(index) = index {
+            facts.count(key, index);
+        }
+    }
     facts.count("frames", frames.frame_count);
     facts.count("vertices", frames.vertex_count);
     let mut inputs: Vec<&str> = frames.inputs.iter().map(|(name, _)| *name).collect();
