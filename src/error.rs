@@ -194,6 +194,12 @@ pub enum BackendError {
     /// No instance at all was asked for.
     #[error("instances: expected at least 1, got 0")]
     NoInstances,
+    /// A rig without a vertex.
+    #[error("vertices: expected at least 1, got 0")]
+    NoVertices,
+    /// A rig whose deltas are floats, which only the CPU reference takes.
+    #[error("deltas: expected packed ones (i16 or i8), got f32")]
+    FloatDeltas,
     /// Normals were asked for, of a rig that has no triangles to take them from.
     #[error("normals: expected a rig with faces, got one without (a lean pack)")]
     NoFaces,

@@ -5,6 +5,8 @@ pub mod container;
 pub mod controls;
 pub mod cpu;
 pub mod dna;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod instance;
 pub mod mesh;
 pub mod model;
