@@ -159,7 +159,7 @@ pub enum ControlError {
         raw_count: usize,
     },
     /// A vector of one expression space sent to a rig of another, with no map between them.
-    #[error("expression space: a {given} vector cannot drive a {rig} rig: {missing}")]
+    #[error("expression space: {given} vectors cannot drive this {rig} rig: {missing}")]
     Space {
         /// The space the vector is in.
         given: String,

@@ -42,18 +42,32 @@ impl Files {
     /// `Io` - a path that [`inner_path`] refuses, a link that leaves the folder, no such file, more than `limit_bytes`;
     /// `Format` - bytes that [`recognise_non_data`] names.
     pub fn read(&self, path: &str, limit_bytes: u64) -> Result<Vec<u8>, LoadError> {
+        let absent = || io_error("a file of this bundle", "no such file").in_file(path);
+        self.read_if_present(path, limit_bytes)?.ok_or_else(absent)
+    }
+
+    /// The bytes of one file of the bundle, or nothing where there is no file of that name.
+    ///
+    /// # Errors
+    /// As [`Files::read`], for a file that is there.
+    pub fn read_if_present(&self, path: &str, limit_bytes: u64) -> Result<Option<Vec<u8>>, LoadError> {
         let inner = inner_path(path)?;
         let bytes = match self {
             Files::Memory(map) => {
-                let bytes = map.get(&inner).ok_or_else(|| io_error("a file of this bundle", "no such file"));
-                bytes.and_then(|b| check_size(b.len() as u64, limit_bytes).map(|()| b.clone()))
+                let sized = |b: &Vec<u8>| check_size(b.len() as u64, limit_bytes).map(|()| b.clone());
+                map.get(&inner).map(sized).transpose()
             }
-            Files::Folder(folder) => inside(folder, &inner).and_then(|p| read_regular(&p, limit_bytes)),
-            Files::Resolver(resolve) => resolve(&inner)
-                .map_err(|e| io_error("a file of this bundle", e))
-                .and_then(|b| check_size(b.len() as u64, limit_bytes).map(|()| b)),
+            Files::Folder(folder) => match folder.join(&inner).symlink_metadata() {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+                _ => inside(folder, &inner).and_then(|p| read_regular(&p, limit_bytes)).map(Some),
+            },
+            Files::Resolver(resolve) => match resolve(&inner) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(e) => Err(io_error("a file of this bundle", e)),
+                Ok(b) => check_size(b.len() as u64, limit_bytes).map(|()| Some(b)),
+            },
         };
-        bytes.and_then(refuse_non_data).map_err(|e| e.in_file(path))
+        bytes.and_then(|b| b.map(refuse_non_data).transpose()).map_err(|e| e.in_file(path))
     }
 }
 
@@ -225,6 +239,11 @@ mod tests {
             assert_eq!(too_large, "sub/a.bin: expected at most 2 bytes, got 3 bytes", "{files:?}");
             let absent = files.read("b.bin", 3).unwrap_err();
             assert_eq!((absent.kind, absent.file.as_str()), (LoadErrorKind::Io, "b.bin"), "{files:?}");
+            assert_eq!(absent.found, "no such file", "{files:?}");
+            assert_eq!(files.read_if_present("b.bin", 3), Ok(None), "{files:?}");
+            assert_eq!(files.read_if_present("sub/a.bin", 3), Ok(Some(vec![1, 2, 3])), "{files:?}");
+            assert!(files.read_if_present("sub/a.bin", 2).is_err(), "{files:?}");
+            assert!(files.read_if_present("../a.bin", 3).is_err(), "{files:?}");
             assert_eq!(files.read("../a.bin", 3).unwrap_err().kind, LoadErrorKind::Io, "{files:?}");
         }
     }
@@ -237,7 +256,9 @@ mod tests {
         std::os::unix::fs::symlink(outer.path().join("sub/a.bin"), dir.path().join("out")).unwrap();
         std::os::unix::fs::symlink(outer.path(), dir.path().join("away")).unwrap();
         std::os::unix::fs::symlink("sub/a.bin", dir.path().join("in")).unwrap();
+        std::os::unix::fs::symlink("nowhere", dir.path().join("dangling")).unwrap();
         let files = Files::Folder(dir.path().to_path_buf());
+        assert!(files.read_if_present("dangling", 10).is_err(), "a link is there, whatever it leads to");
         for path in ["out", "away/sub/a.bin"] {
             let error = files.read(path, 10).unwrap_err().to_string();
             assert!(error.contains("leads out of it"), "{error}");
