@@ -4,27 +4,27 @@ use crate::device::{Device, DeviceChoice};
 use crate::eval;
 use crate::evaluate::{self, Inputs};
 use crate::failure::{Failure, Outcome};
-use crate::posed::{OrlFile, OrlOptions, PosedRig};
+use crate::posed::{OrlOptions, OrlSource, PosedRig};
 use crate::report::report;
-use crate::rig::{self, FileKind, Rig};
+use crate::rig::{self, Bundle, FileKind, Rig};
 use rigeval::error::LoadError;
 use rigeval::files::Files;
 use rigeval::frames::{self, Comparison, Frames, Side};
 use rigeval::gnm::model::{Correctives, GnmModel};
-use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::Stage;
 use rigeval::info::Units;
-use rigeval::orl::pack::OrlPack;
+use rigeval::orl::dna::Target;
+use rigeval::orl::pack::{MEMBERS, OrlPack};
+use rigeval::scene::SceneRig;
 use serde_json::Value;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 mod rounding;
 
 /// Evaluate a rig on reference frames and compare; exit 1 when an error is beyond its tolerance
 #[derive(clap::Args)]
 pub struct Args {
-    /// A GNM or ORL pack, a DNA, or a GNM model (.npz)
+    /// A GNM or ORL pack, a DNA, a bundle folder, or a GNM model (.npz)
     rig: PathBuf,
     /// A folder with frames.json
     #[arg(long, value_name = "DIR")]
@@ -42,21 +42,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         return Err(Failure::new(format!("--frames {}: name a folder with frames.json in it", args.frames.display())));
     }
     let reference = Frames::read(&Files::Folder(args.frames.clone())).map_err(|e| in_frames(args, e))?;
-    let bytes = rig::read(&args.rig)?;
-    let same_rig = reference.check_rig(&bytes);
-    let rig = match same_rig.is_ok() || FileKind::of(&bytes) == Ok(FileKind::OrlPack) {
-        true => rig::parse(&args.rig, bytes)?,
-        // Frames of another rig would otherwise end in a puzzling error about widths.
-        false => return Err(in_frames(args, same_rig.expect_err("it is another rig"))),
-    };
-    let computed = match rig {
-        Rig::Pack(pack) => of_gnm_pack(args, &reference, pack)?,
-        Rig::Model(model) => of_model(args, &reference, &model)?,
-        Rig::Dna(dna) => {
-            let options = orl_options(args, &reference)?;
-            of_posed(args, &reference, PosedRig::of_dna(&args.rig, dna, &options)?, false)?
-        }
-        Rig::OrlPack(pack) => of_orl_pack(args, &reference, pack, same_rig)?,
+    let computed = match Bundle::is(&args.rig) {
+        true => of_bundle(args, &reference)?,
+        false => of_file(args, &reference)?,
     };
     let manifest = &reference.manifest;
     let oracle = manifest.oracle.to_string();
@@ -85,49 +73,92 @@ struct Computed {
     rounding: Option<Vec<f64>>,
 }
 
-fn of_gnm_pack(args: &Args, reference: &Frames, pack: Box<GnmPack>) -> Result<Computed, Failure> {
-    let stage = match reference.manifest.stage {
-        frames::Stage::Forward => Stage::Forward,
-        frames::Stage::Pose => Stage::Pose,
-        frames::Stage::World => return Err(wrong(args, "stage \"world\"", "a pack has forward and pose")),
-    };
+fn of_file(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
+    let bytes = rig::read(&args.rig)?;
+    let same_rig = reference.check_rig(&bytes).map_err(|e| in_frames(args, e));
+    if FileKind::of(&bytes) != Ok(FileKind::OrlPack) {
+        // Frames of another rig would otherwise end in a puzzling error about widths.
+        same_rig?;
+        return match rig::parse(&args.rig, bytes)? {
+            Rig::Model(model) => of_model(args, reference, &model),
+            Rig::Pack(pack) => {
+                let stage = gnm_stage(args, reference)?;
+                of_posed(args, reference, PosedRig::of_gnm_pack(pack, stage), None)
+            }
+            Rig::Dna(dna) => {
+                let options = orl_options(args, reference)?;
+                of_posed(args, reference, PosedRig::of_dna(&args.rig, dna, &options)?, None)
+            }
+            Rig::OrlPack(_) | Rig::Bundle(_) => unreachable!("told apart above"),
+        };
+    }
+    let pack = OrlPack::read(bytes).map_err(|e| e.in_file(args.rig.display()))?;
+    let options = orl_options(args, reference)?;
+    let rounded = rounded_from(args, reference, &pack, same_rig)?;
+    of_posed(args, reference, PosedRig::of_orl_pack(&args.rig, &pack, &options)?, rounded)
+}
+
+/// Frames of a bundle are those of its pack, driven by the controls that the scene names.
+fn of_bundle(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
+    let bundle = Bundle::read(&args.rig)?;
+    let bytes = rig::read(&bundle.pack)?;
+    let same_rig = reference.check_rig(&bytes).map_err(|e| in_frames(args, e));
+    if let SceneRig::Gnm(_) = bundle.scene.rig {
+        same_rig?;
+        let stage = gnm_stage(args, reference)?;
+        return of_posed(args, reference, PosedRig::of_bundle(bundle, stage), None);
+    }
+    let pack = OrlPack::read(bytes).map_err(|e| e.in_file(bundle.pack.display()))?;
+    if orl_options(args, reference)?.raw {
+        return Err(wrong(args, "input raw", "the bundle's scene names its controls"));
+    }
+    let rounded = rounded_from(args, reference, &pack, same_rig)?;
+    of_posed(args, reference, PosedRig::of_bundle(bundle, Stage::Pose), rounded)
+}
+
+fn gnm_stage(args: &Args, reference: &Frames) -> Result<Stage, Failure> {
     if reference.manifest.mesh.is_some() || reference.manifest.lod.is_some() {
         return Err(wrong(args, "a mesh or level of detail", "a GNM pack has one of each"));
     }
     refuse_inputs(args, reference, &["controls"])?;
-    of_posed(args, reference, PosedRig::Gnm { pack: Arc::from(pack), stage }, false)
+    match reference.manifest.stage {
+        frames::Stage::Forward => Ok(Stage::Forward),
+        frames::Stage::Pose => Ok(Stage::Pose),
+        frames::Stage::World => Err(wrong(args, "stage \"world\"", "a pack has forward and pose")),
+    }
 }
 
-fn of_orl_pack(
+/// The targets of the DNA inside a pack, if the frames are that DNA's: they were computed before its deltas were rounded.
+///
+/// An empty list where the pack does not say which of the DNA's meshes it holds. Frames of the pack itself know no rounding.
+fn rounded_from<'a>(
     args: &Args,
     reference: &Frames,
-    pack: Box<OrlPack>,
-    same_rig: Result<(), LoadError>,
-) -> Result<Computed, Failure> {
-    // Frames of the DNA inside are frames of this rig before its deltas were rounded.
-    let rounded = match same_rig {
-        Ok(()) => false,
-        Err(other) => {
-            let inside = pack.file().member("head_behavior.dna").unwrap_or_default();
-            reference.check_rig(inside).map_err(|_| in_frames(args, other))?;
-            true
-        }
-    };
-    let options = orl_options(args, reference)?;
-    let (mesh, (_, lod)) = (mesh_of(&pack), pack.origin().map_err(|e| e.in_file(args.rig.display()))?);
-    let chosen = [("mesh", options.mesh, mesh), ("lod", options.lod, Some(lod))];
-    for (what, wanted, held) in chosen {
-        // Frames that do not say mean the first.
-        if let Some(held) = held
-            && (rounded || wanted.is_some())
-            && wanted.unwrap_or(0) != held
+    pack: &'a OrlPack,
+    same_rig: Result<(), Failure>,
+) -> Result<Option<&'a [Target]>, Failure> {
+    let inside = pack.file().member(DNA_MEMBER).unwrap_or_default();
+    let is_inside = same_rig.is_err() && reference.check_rig(inside).is_ok();
+    if !is_inside {
+        same_rig?;
+    }
+    let (_, lod) = pack.origin().map_err(|e| e.in_file(args.rig.display()))?;
+    let manifest = &reference.manifest;
+    for (what, wanted, held) in [("mesh", manifest.mesh, mesh_of(pack)), ("lod", manifest.lod, Some(lod))] {
+        // Frames of a DNA that do not say mean the first.
+        let wanted = if is_inside { Some(wanted.unwrap_or(0)) } else { wanted };
+        if let (Some(wanted), Some(held)) = (wanted, held)
+            && wanted != held
         {
-            let wanted = wanted.unwrap_or(0);
             return Err(wrong(args, &format!("{what} {wanted}"), &format!("the pack holds {what} {held}")));
         }
     }
-    of_posed(args, reference, PosedRig::of_orl_pack(&args.rig, pack, &options)?, rounded)
+    let mesh = mesh_of(pack).zip(pack.dna()).and_then(|(mesh, dna)| dna.meshes.get(mesh));
+    Ok(is_inside.then(|| mesh.map_or(&[][..], |mesh| &mesh.targets)))
 }
+
+/// The member of a pack that is its DNA.
+const DNA_MEMBER: &str = MEMBERS[2];
 
 /// The index of a pack's mesh in its DNA, where its baker says it.
 fn mesh_of(pack: &OrlPack) -> Option<usize> {
@@ -149,8 +180,8 @@ fn orl_options(args: &Args, reference: &Frames) -> Result<OrlOptions, Failure> {
     Ok(OrlOptions { mesh: manifest.mesh, lod: manifest.lod, raw })
 }
 
-/// `rounded`: the rig's deltas are rounded, and the frames were computed from those that are not.
-fn of_posed(args: &Args, reference: &Frames, rig: PosedRig, rounded: bool) -> Result<Computed, Failure> {
+/// `rounded`: the targets that the rig's deltas were rounded from, where the frames were computed from those.
+fn of_posed(args: &Args, reference: &Frames, rig: PosedRig, rounded: Option<&[Target]>) -> Result<Computed, Failure> {
     let manifest = &reference.manifest;
     if manifest.kind != rig.kind().name() {
         let (kind, own) = (&manifest.kind, rig.kind().name());
@@ -177,15 +208,11 @@ fn of_posed(args: &Args, reference: &Frames, rig: PosedRig, rounded: bool) -> Re
     let rig = rig.on(&device)?;
     let inputs = Inputs { controls: &controls, frame_count, overrides, normals: false };
     let frames = rig.evaluate(&device, &inputs)?;
-    let rounding = match &rig {
-        PosedRig::Orl { rig, file: OrlFile::Pack(pack), .. } if rounded => {
-            let mesh = mesh_of(pack).zip(pack.dna()).and_then(|(mesh, dna)| dna.meshes.get(mesh));
-            Some(rounding::of_frames(rig, mesh.map(|mesh| &*mesh.targets), &inputs)?)
-        }
+    let rounding = match (&rig, rounded) {
+        (PosedRig::Orl { rig, .. }, Some(targets)) => Some(rounding::of_frames(rig, targets, &inputs)?),
         // A GPU takes packed deltas of a DNA, the CPU those of the file.
-        PosedRig::Orl { rig, file: OrlFile::Dna(dna), options } if matches!(device, Device::Gpu(_)) => {
-            let targets = &dna.meshes[options.mesh.unwrap_or(0)].targets;
-            Some(rounding::of_frames(rig, Some(targets), &inputs)?)
+        (PosedRig::Orl { rig, source: OrlSource::Dna(dna, options) }, _) if matches!(device, Device::Gpu(_)) => {
+            Some(rounding::of_frames(rig, &dna.meshes[options.mesh.unwrap_or(0)].targets, &inputs)?)
         }
         _ => None,
     };

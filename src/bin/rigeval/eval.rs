@@ -12,10 +12,10 @@ use clap::ValueEnum;
 use rigeval::files;
 use rigeval::frames::Overrides;
 use rigeval::gnm::pose::Stage;
+use rigeval::info::RigKind;
 use rigeval::npy;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 mod model;
@@ -27,7 +27,7 @@ pub use model::model_inputs;
 /// The time per frame holds evaluation alone: on a GPU submit and wait, but neither loading nor reading back.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A GNM or ORL pack, a DNA, or a GNM model (.npz) for the original formula
+    /// A GNM or ORL pack, a DNA, a bundle folder, or a GNM model (.npz) for the original formula
     rig: PathBuf,
     /// Pack or DNA: controls, .npy of (F, C); of a MetaHuman rig its GUI controls in the file's order
     #[arg(long, value_name = "C.npy")]
@@ -91,23 +91,27 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     args.refuse_equal_files()?;
     let vertices = Output::new(&args.output, &["npy"])?;
     let normals = args.normals.as_deref().map(|path| Output::new(path, &["npy"])).transpose()?;
-    let rig = match rig::parse(&args.rig, rig::read(&args.rig)?)? {
+    let stage = if args.stage == Some(StageChoice::Forward) { Stage::Forward } else { Stage::Pose };
+    let rig = match rig::open(&args.rig)? {
         Rig::Model(model) => return model::run(args, &model, &vertices, normals.as_ref()),
         Rig::Pack(pack) => {
             refuse(args, "a MetaHuman rig", "a GNM pack has one mesh and one layer of controls", &args.orl.given())?;
-            let stage = if args.stage == Some(StageChoice::Forward) { Stage::Forward } else { Stage::Pose };
-            PosedRig::Gnm { pack: Arc::from(pack), stage }
+            PosedRig::of_gnm_pack(pack, stage)
         }
-        Rig::Dna(dna) => {
-            args.refuse_forward()?;
-            PosedRig::of_dna(&args.rig, dna, &args.orl)?
-        }
+        Rig::Dna(dna) => PosedRig::of_dna(&args.rig, dna, &args.orl)?,
         Rig::OrlPack(pack) => {
-            args.refuse_forward()?;
             refuse(args, "a DNA", "a pack holds one mesh for one level of detail", &args.orl.given()[..2])?;
-            PosedRig::of_orl_pack(&args.rig, pack, &args.orl)?
+            PosedRig::of_orl_pack(&args.rig, &pack, &args.orl)?
+        }
+        Rig::Bundle(bundle) => {
+            refuse(args, "a DNA or a pack", "a bundle's scene names pack and controls", &args.orl.given())?;
+            PosedRig::of_bundle(*bundle, stage)
         }
     };
+    if rig.kind() == RigKind::Orl {
+        let forward = [("--stage forward", stage == Stage::Forward)];
+        refuse(args, "a GNM pack", "a MetaHuman rig is evaluated to the end", &forward)?;
+    }
     eval_posed(args, rig, &vertices, normals.as_ref())
 }
 
@@ -166,12 +170,6 @@ impl Args {
             ("--translation", self.translation.as_deref()),
         ];
         output::refuse_equal(&outputs, &inputs)
-    }
-
-    /// A MetaHuman rig has no vertices between its deltas and its skin.
-    fn refuse_forward(&self) -> Result<(), Failure> {
-        let forward = self.stage == Some(StageChoice::Forward);
-        refuse(self, "a GNM pack", "a MetaHuman rig is evaluated to the end", &[("--stage forward", forward)])
     }
 
     fn model_options(&self) -> [(&'static str, bool); 6] {

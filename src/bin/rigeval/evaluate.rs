@@ -14,6 +14,7 @@ use rigeval::gpu::headless::Headless;
 use rigeval::math;
 use rigeval::normals::{Incidence, normals};
 use rigeval::orl::cpu::orl_deform;
+use rigeval::orl::gpu::{OrlBackend, OrlDeviceModel, OrlOptions};
 use rigeval::orl::instance::OrlInstance;
 use rigeval::orl::rig::OrlRig;
 use rigeval::skeleton::JointOverride;
@@ -97,7 +98,12 @@ pub fn orl(device: &Device, rig: &Arc<OrlRig>, inputs: &Inputs) -> Result<PosedF
                 Ok(orl_deform(rig.mesh(), instance.pose()))
             })
         }
-        Device::Gpu(_) => Err(Failure::new("an ORL rig is evaluated on the CPU: take --device cpu")),
+        Device::Gpu(gpu) => {
+            let options = OrlOptions { normals: inputs.normals, ..OrlOptions::default() };
+            let model = Arc::new(OrlDeviceModel::new(&gpu.context(), Arc::clone(rig))?);
+            let backend = OrlBackend::new(&gpu.context(), &model, instances(inputs), options)?;
+            on_gpu(gpu, Box::new(backend), inputs)
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::device::Device;
 use crate::evaluate::{self, Inputs, PosedFrames};
 use crate::failure::Failure;
 use crate::report::listed;
+use crate::rig::Bundle;
 use rigeval::error::{LoadError, LoadErrorKind};
 use rigeval::frames::Overrides;
 use rigeval::gnm::pack::GnmPack;
@@ -15,6 +16,7 @@ use rigeval::orl::controls::ControlLayer;
 use rigeval::orl::dna::Dna;
 use rigeval::orl::pack::OrlPack;
 use rigeval::orl::rig::{ControlChoice, OrlRig, RigOptions};
+use rigeval::scene::SceneRig;
 use rigeval::skeleton::Skeleton;
 use rigeval::sparse::DeltaFormat;
 use std::collections::HashSet;
@@ -49,26 +51,33 @@ impl OrlOptions {
 /// A rig that controls pose.
 pub enum PosedRig {
     /// A GNM pack, up to a stage.
-    Gnm { pack: Arc<GnmPack>, stage: Stage },
-    /// A MetaHuman rig and the file that it is made of.
-    Orl { rig: Arc<OrlRig>, file: OrlFile, options: OrlOptions },
+    Gnm { pack: Arc<GnmPack>, stage: Stage, noun: &'static str },
+    /// A MetaHuman rig.
+    Orl { rig: Arc<OrlRig>, source: OrlSource },
 }
 
 /// Where a MetaHuman rig comes from.
-pub enum OrlFile {
-    /// All meshes, float deltas.
-    Dna(Box<Dna>),
-    /// One mesh, deltas in int8.
-    Pack(Box<OrlPack>),
+pub enum OrlSource {
+    /// A DNA: its deltas are floats, and packed for a GPU.
+    Dna(Box<Dna>, OrlOptions),
+    /// A pack, its deltas in int8.
+    Pack(OrlOptions),
+    /// The pack of a bundle, whose scene says what the controls are.
+    Bundle,
 }
 
 impl PosedRig {
+    /// The head of a GNM pack.
+    pub fn of_gnm_pack(pack: Box<GnmPack>, stage: Stage) -> PosedRig {
+        PosedRig::Gnm { pack: Arc::from(pack), stage, noun: "pack" }
+    }
+
     /// One mesh of a DNA, its deltas as they are.
     pub fn of_dna(path: &Path, dna: Box<Dna>, options: &OrlOptions) -> Result<PosedRig, Failure> {
         let mesh = options.mesh.unwrap_or(0);
         if mesh >= dna.meshes.len() {
-            let names: Vec<String> = dna.definition.mesh_names.iter().take(dna.meshes.len()).cloned().collect();
-            let numbered: Vec<String> = names.iter().enumerate().map(|(i, name)| format!("{i} {name:?}")).collect();
+            let names = dna.definition.mesh_names.iter().take(dna.meshes.len()).enumerate();
+            let numbered: Vec<String> = names.map(|(index, name)| format!("{index} {name:?}")).collect();
             let there = if numbered.is_empty() { "no meshes".to_string() } else { listed(&numbered) };
             return Err(Failure::new(format!("{}: mesh {mesh}: the rig has {there}", path.display())));
         }
@@ -77,21 +86,29 @@ impl PosedRig {
             return Err(Failure::new(format!("{}: lod {lod}: the rig has levels 0 to {}", path.display(), lods - 1)));
         }
         let rig = rig_of_dna(&dna, options, DeltaFormat::F32).map_err(|e| e.in_file(path.display()))?;
-        Ok(PosedRig::Orl { rig: Arc::new(rig), file: OrlFile::Dna(dna), options: options.clone() })
+        Ok(PosedRig::Orl { rig: Arc::new(rig), source: OrlSource::Dna(dna, options.clone()) })
     }
 
     /// The mesh of a pack.
-    pub fn of_orl_pack(path: &Path, pack: Box<OrlPack>, options: &OrlOptions) -> Result<PosedRig, Failure> {
-        let rig = OrlRig::from_pack(&pack, &options.controls(), &[]).map_err(|e| e.in_file(path.display()))?;
-        Ok(PosedRig::Orl { rig: Arc::new(rig), file: OrlFile::Pack(pack), options: options.clone() })
+    pub fn of_orl_pack(path: &Path, pack: &OrlPack, options: &OrlOptions) -> Result<PosedRig, Failure> {
+        let rig = OrlRig::from_pack(pack, &options.controls(), &[]).map_err(|e| e.in_file(path.display()))?;
+        Ok(PosedRig::Orl { rig: Arc::new(rig), source: OrlSource::Pack(options.clone()) })
+    }
+
+    /// The rig of a bundle.
+    pub fn of_bundle(bundle: Bundle, stage: Stage) -> PosedRig {
+        match bundle.scene.rig {
+            SceneRig::Gnm(pack) => PosedRig::Gnm { pack, stage, noun: "bundle" },
+            SceneRig::Orl(rig) => PosedRig::Orl { rig, source: OrlSource::Bundle },
+        }
     }
 
     /// The rig as a device takes it: on a GPU deltas are packed.
     pub fn on(self, device: &Device) -> Result<PosedRig, Failure> {
         Ok(match (self, device) {
-            (PosedRig::Orl { file: OrlFile::Dna(dna), options, .. }, Device::Gpu(_)) => {
+            (PosedRig::Orl { source: OrlSource::Dna(dna, options), .. }, Device::Gpu(_)) => {
                 let rig = Arc::new(rig_of_dna(&dna, &options, DeltaFormat::I16)?);
-                PosedRig::Orl { rig, file: OrlFile::Dna(dna), options }
+                PosedRig::Orl { rig, source: OrlSource::Dna(dna, options) }
             }
             (rig, _) => rig,
         })
@@ -100,7 +117,7 @@ impl PosedRig {
     /// Every frame.
     pub fn evaluate(&self, device: &Device, inputs: &Inputs) -> Result<PosedFrames, Failure> {
         match self {
-            PosedRig::Gnm { pack, stage } => evaluate::gnm(device, pack, *stage, inputs),
+            PosedRig::Gnm { pack, stage, .. } => evaluate::gnm(device, pack, *stage, inputs),
             PosedRig::Orl { rig, .. } => evaluate::orl(device, rig, inputs),
         }
     }
@@ -108,8 +125,10 @@ impl PosedRig {
     /// What messages call it.
     pub fn noun(&self) -> &'static str {
         match self {
-            PosedRig::Orl { file: OrlFile::Dna(_), .. } => "DNA",
-            _ => "pack",
+            PosedRig::Gnm { noun, .. } => noun,
+            PosedRig::Orl { source: OrlSource::Dna(..), .. } => "DNA",
+            PosedRig::Orl { source: OrlSource::Pack(_), .. } => "pack",
+            PosedRig::Orl { source: OrlSource::Bundle, .. } => "bundle",
         }
     }
 
@@ -170,7 +189,11 @@ impl PosedRig {
             PosedRig::Gnm { .. } if width == 68 => {
                 Some("68 is the width of gnm68: expand it per region, never pad it".to_string())
             }
-            PosedRig::Orl { rig, options, .. } => {
+            PosedRig::Gnm { .. } => None,
+            PosedRig::Orl { source: OrlSource::Bundle, .. } => {
+                Some("the bundle's scene names its controls, and rigeval info lists them".to_string())
+            }
+            PosedRig::Orl { rig, source: OrlSource::Dna(_, options) | OrlSource::Pack(options) } => {
                 let counts = rig.logic().counts();
                 let (other, name, advice) = match options.raw {
                     false => (counts.raw, "raw", "give --raw"),
@@ -178,7 +201,6 @@ impl PosedRig {
                 };
                 (width == other).then(|| format!("{width} is the number of {name} controls: {advice}"))
             }
-            PosedRig::Gnm { .. } => None,
         }
     }
 

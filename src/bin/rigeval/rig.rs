@@ -2,13 +2,16 @@
 
 use crate::failure::Failure;
 use rigeval::error::{LoadError, LoadErrorKind};
-use rigeval::files;
+use rigeval::expression::ArkitMap;
+use rigeval::files::{self, Files};
 use rigeval::gnm::model::GnmModel;
 use rigeval::gnm::pack::GnmPack;
 use rigeval::npy::Npz;
 use rigeval::orl::dna::Dna;
 use rigeval::orl::pack::OrlPack;
-use std::path::Path;
+use rigeval::scene::manifest::SCENE_FILE;
+use rigeval::scene::{self, SceneData, SceneError};
+use std::path::{Path, PathBuf};
 
 /// The files that commands take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,10 +73,53 @@ pub enum Rig {
     Dna(Box<Dna>),
     /// The runtime pack of one mesh of a DNA.
     OrlPack(Box<OrlPack>),
+    /// A bundle folder.
+    Bundle(Box<Bundle>),
+}
+
+/// A folder with `scene.json` and the pack that it names.
+pub struct Bundle {
+    /// What the scene made of it.
+    pub scene: SceneData,
+    /// The pack's file.
+    pub pack: PathBuf,
+}
+
+impl Bundle {
+    /// Whether a path is to be read as a bundle.
+    pub fn is(path: &Path) -> bool {
+        path.is_dir() && path.join(SCENE_FILE).exists()
+    }
+
+    /// Reads a bundle.
+    pub fn read(path: &Path) -> Result<Bundle, Failure> {
+        // Commands send controls, never ARKit weights, so a bundle without a map from them is as good as any.
+        let map = Some(ArkitMap::HandMade);
+        let scene = scene::load(&Files::Folder(path.to_path_buf()), map).map_err(|error| match error {
+            SceneError::Load(error) => {
+                Failure::new(LoadError { file: path.join(&error.file).display().to_string(), ..error })
+            }
+            error => Failure::new(format!("{}: {error}", path.display())),
+        })?;
+        let pack = path.join(scene.manifest.pack().unwrap_or_default());
+        Ok(Bundle { scene, pack })
+    }
+}
+
+/// The rig at this path.
+pub fn open(path: &Path) -> Result<Rig, Failure> {
+    match Bundle::is(path) {
+        true => Ok(Rig::Bundle(Box::new(Bundle::read(path)?))),
+        false => parse(path, read(path)?),
+    }
 }
 
 /// The bytes of a rig's file.
 pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    if path.is_dir() {
+        let shown = path.display();
+        return Err(Failure::new(format!("{shown}: expected a file, got a folder without {SCENE_FILE}")));
+    }
     Ok(files::read_file(path, files::MAX_FILE_BYTES)?)
 }
 

@@ -10,12 +10,12 @@ use rigeval::sparse::{SparseEntries, SparseRows};
 
 /// (F, V, 3) What each coordinate may be off by: `|weight| * scale / 2` over the vertex's targets, before the skin turns and stretches that box.
 ///
-/// `targets` are those that the deltas were packed from; without them a delta that was rounded to nothing is not counted.
-pub fn of_frames(rig: &OrlRig, targets: Option<&[Target]>, inputs: &Inputs) -> Result<Vec<f64>, Failure> {
+/// `targets` are those that the deltas were packed from, in order; without them a delta that was rounded to nothing is not counted.
+pub fn of_frames(rig: &OrlRig, targets: &[Target], inputs: &Inputs) -> Result<Vec<f64>, Failure> {
     let deltas = rig.mesh().deltas();
-    let moved = match targets.filter(|targets| targets.len() == deltas.targets().len()) {
-        Some(targets) => of_targets(targets),
-        None => of_rows(deltas),
+    let moved = match targets.len() == deltas.targets().len() {
+        true => of_targets(targets),
+        false => of_rows(deltas),
     };
     let mut instance = OrlInstance::new(rig);
     let mut rounding = Vec::new();
