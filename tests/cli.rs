@@ -1,6 +1,8 @@
 //! The command line as a user meets it: exit statuses, messages, reports, files.
 #![cfg(feature = "cli")]
 
+#[path = "cli/bundle.rs"]
+mod bundle;
 #[path = "cli/fixtures.rs"]
 mod fixtures;
 #[path = "cli/hostile.rs"]
@@ -74,7 +76,7 @@ fn bad_usage_and_bad_input_give_one_line_and_exit_2() {
         ("bake gnm MODEL -o head.npz", "ends in .aosrig"),
         // rigs
         ("eval none.aosrig --controls c.npy -o v.npy", "none.aosrig: expected a readable file"),
-        ("eval sub --controls c.npy -o v.npy", "expected a file, got a folder"),
+        ("eval sub --controls c.npy -o v.npy", "expected a file, got a folder without scene.json"),
         ("eval cut.aosrig --controls c.npy -o v.npy", "cut.aosrig"),
         ("eval text.aosrig --controls c.npy -o v.npy", "begin with \"hello\""),
         ("eval empty.aosrig --controls c.npy -o v.npy", "an empty file"),

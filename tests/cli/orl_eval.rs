@@ -216,3 +216,32 @@ fn check_of_a_pack_allows_the_rounding_of_its_deltas_and_no_more() {
     let (code, report) = check(&own.path().display().to_string());
     assert!(code == 0 && report.get("rounding").is_none() && report["max"] == json!(0.0), "{report}");
 }
+
+#[test]
+fn orl_on_the_gpu_agrees_with_the_cpu_and_with_the_frames() {
+    if !super::has_gpu(super::fixtures::folder().path()) {
+        return;
+    }
+    let dir = folder();
+    succeed(dir.path(), "bake orl tiny.dna -o rig.orlpack");
+    fs::write(dir.path().join("o.json"), r#"{"JNT_002": [0.9, 0.1, 0.2, 0.3]}"#).unwrap();
+    // Twenty frames: two full batches and the beginning of another.
+    for (flags, layer) in [("", "gui"), ("--raw", "raw"), ("--overrides o.json", "gui"), ("--normals N.npy", "gui")] {
+        for device in ["cpu", "gpu"] {
+            let flags = flags.replace('N', &format!("n_{device}"));
+            let args =
+                format!("eval rig.orlpack --controls tiny_{layer}.npy --device {device} {flags} -o {device}.npy");
+            let report = json_of(dir.path(), &format!("{args} --json"));
+            assert_eq!((&report["device"], report["adapter"].is_string()), (&json!(device), device == "gpu"));
+        }
+        let worst = off(dir.path(), "gpu.npy", "cpu.npy");
+        // A hundred-thousandth of a centimetre at these sizes: the deltas are the same, the sums are f32.
+        assert!(worst <= 2e-6, "{flags}: {worst}");
+    }
+    // A normal is a ratio of small differences.
+    assert!(off(dir.path(), "n_gpu.npy", "n_cpu.npy") <= 1e-3);
+    let report = json_of(dir.path(), &format!("check tiny.dna --frames {FRAMES} --device gpu --json"));
+    assert_eq!(report["pass"], json!(true), "{report}");
+    let (max, used) = (report["rounding"]["max"].as_f64().unwrap(), report["rounding"]["used"].as_f64().unwrap());
+    assert!(max > 0.0 && max < 1e-4 && used <= 1.0, "{report}");
+}

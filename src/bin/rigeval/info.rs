@@ -3,7 +3,7 @@
 use crate::bake;
 use crate::failure::{Failure, Outcome};
 use crate::report::{grouped, listed, one_line, report, size};
-use crate::rig::{self, FileKind};
+use crate::rig::{self, Bundle, FileKind};
 use rigeval::files::Files;
 use rigeval::frames::{self, Frames};
 use rigeval::gnm::gnmw;
@@ -14,6 +14,7 @@ use rigeval::npy::Npz;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
+mod bundle;
 mod dna;
 mod findings;
 mod orl_pack;
@@ -21,7 +22,7 @@ mod orl_pack;
 /// Say what a file is: counts, units, controls, joints, sizes; the reader's checks have passed when it does
 #[derive(clap::Args)]
 pub struct Args {
-    /// A pack, a DNA, a model or baked head (.npz), a GNMW container, or a folder of reference frames
+    /// A pack, a DNA, a model or baked head (.npz), a GNMW container, a bundle folder, or a folder of reference frames
     file: PathBuf,
     /// Report as JSON
     #[arg(long)]
@@ -63,7 +64,9 @@ impl Facts {
 }
 
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
-    let facts = if args.file.is_dir() {
+    let facts = if Bundle::is(&args.file) {
+        bundle::facts(&args.file)?
+    } else if args.file.is_dir() {
         of_frames(&args.file)?
     } else {
         let bytes = rig::read(&args.file)?;
