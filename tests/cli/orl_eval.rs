@@ -4,6 +4,8 @@ use super::orl::{ORL, array, folder};
 use super::{json_of, rigeval, succeed};
 use rigeval::frames::sha256_hex;
 use rigeval::npy;
+use rigeval::orl::container::Container;
+use rigeval::orl::pack::OrlPack;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -46,6 +48,11 @@ fn bad_input_to_orl_eval_and_check_gives_one_line_and_exit_2() {
     fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/packs/gnm_sample.aosrig"), dir.path().join("head.aosrig")).unwrap();
     let pack = fs::read(dir.path().join("rig.orlpack")).unwrap();
     fs::write(dir.path().join("cut.orlpack"), &pack[..pack.len() - 1]).unwrap();
+    let members = OrlPack::read(pack).unwrap();
+    let members = members.file().members().map(|(n, data)| (n, if n.ends_with(".dna") { &[][..] } else { data }));
+    fs::write(dir.path().join("bare.orlpack"), Container::build(members).unwrap().write()).unwrap();
+    let findings = json_of(dir.path(), "info bare.orlpack --json")["findings"].clone();
+    assert!(findings[0].as_str().unwrap().starts_with("no DNA inside"), "{findings}");
     fs::write(dir.path().join("twice.json"), r#"{"JNT_001": [1, 0, 0, 0], "JNT_001": [1, 0, 0, 0]}"#).unwrap();
     fs::write(dir.path().join("zero.json"), r#"{"JNT_001": [0, 0, 0, 0]}"#).unwrap();
     fs::write(dir.path().join("huge.npy"), npy::write_f32(&[1, 8], &[3e38; 8])).unwrap();
@@ -71,6 +78,7 @@ fn bad_input_to_orl_eval_and_check_gives_one_line_and_exit_2() {
         ("MODEL --lod 0", "--lod belongs to a MetaHuman rig"),
         ("cut.dna --controls tiny_gui.npy", "cut.dna: "),
         ("cut.orlpack --controls tiny_gui.npy", "cut.orlpack: "),
+        ("bare.orlpack --controls tiny_gui.npy", "bare.orlpack: "),
     ];
     let mut cases: Vec<(String, &str)> =
         eval.map(|(args, part)| (format!("eval {args} -o v.npy").replace("MODEL", super::MODEL), part)).into();
@@ -105,6 +113,9 @@ fn bad_input_to_orl_eval_and_check_gives_one_line_and_exit_2() {
         .push((format!("check rig.orlpack --frames {}", changed[2].path().display()), "mesh 3: the pack holds mesh 0"));
     cases.push((format!("check rig.orlpack --frames {}", changed[8].path().display()), "rig_sha256"));
     cases.push((format!("check ml_ext.dna --frames {FRAMES}"), "rig_sha256"));
+    cases.push((format!("check tiny.dna --frames {FRAMES} --lod 1"), "--lod 1: the frames are those of lod 0"));
+    cases.push((format!("check rig.orlpack --frames {FRAMES} --mesh 0"), "--mesh belongs to a DNA"));
+    cases.push((format!("check {} --frames {} --lod 0", super::MODEL, super::FRAMES), "--lod belongs to a DNA"));
     for (args, part) in cases {
         let run = rigeval(dir.path(), &args);
         assert_eq!(run.code, 2, "rigeval {args}: {}{}", run.stdout, run.stderr);
@@ -176,7 +187,10 @@ fn check_of_the_committed_orl_frames_passes() {
         fs::copy(Path::new(ORL).join("tiny.in.raw.npy"), dir.join("raw.npy")).unwrap();
         fs::copy(RAW_VERTICES, dir.join("vertices.npy")).unwrap();
     });
-    assert_eq!(rigeval(dir.path(), &format!("check tiny.dna --frames {}", raw.path().display())).code, 0);
+    for (flags, code) in [("", 0), ("--mesh 0 --lod 0", 0), ("--lod 1", 1)] {
+        let args = format!("check tiny.dna --frames {} --device cpu {flags}", raw.path().display());
+        assert_eq!(rigeval(dir.path(), &args).code, code, "{flags}");
+    }
     let info = json_of(dir.path(), &format!("info {FRAMES} --json"));
     assert_eq!((&info["kind"], &info["mesh"], &info["lod"]), (&json!("orl"), &json!(0), &json!(0)));
 }
@@ -244,4 +258,30 @@ fn orl_on_the_gpu_agrees_with_the_cpu_and_with_the_frames() {
     assert_eq!(report["pass"], json!(true), "{report}");
     let (max, used) = (report["rounding"]["max"].as_f64().unwrap(), report["rounding"]["used"].as_f64().unwrap());
     assert!(max > 0.0 && max < 1e-4 && used <= 1.0, "{report}");
+}
+
+#[test]
+fn handed_vertices_are_reproduced_from_dna_and_pack() {
+    let data = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/orl"));
+    if !data.is_dir() {
+        eprintln!("SKIP handed_vertices_are_reproduced_from_dna_and_pack: no folder {}", data.display());
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let rigs = [("face_small", "gui", 0), ("face_small", "raw", 1), ("rbf_quat", "raw", 0), ("twist", "raw", 0)];
+    for (rig, layer, mesh) in rigs {
+        let file = |suffix: String| data.join(format!("{rig}.{suffix}")).display().to_string();
+        let flag = if layer == "raw" { "--raw" } else { "" };
+        let (dna, controls) = (file("dna".into()), file(format!("in.{layer}.npy")));
+        fs::copy(file(format!("{layer}.verts_mesh{mesh}.npy")), dir.path().join("expected.npy")).unwrap();
+        let eval = format!("--controls {controls} {flag} --device cpu -o v.npy");
+        succeed(dir.path(), &format!("eval {dna} --mesh {mesh} {eval}"));
+        let exact = off(dir.path(), "v.npy", "expected.npy");
+        assert!(exact <= 1e-5, "{rig} {layer} mesh {mesh}: {exact}");
+        succeed(dir.path(), &format!("bake orl {dna} --mesh {mesh} -o rig.orlpack"));
+        succeed(dir.path(), &format!("eval rig.orlpack {eval}"));
+        let rounded = off(dir.path(), "v.npy", "expected.npy");
+        // A byte is off by up to 1/254 of its target's largest delta, and deltas are a part of a head's size.
+        assert!(rounded > 0.0 && rounded < 2e-3, "{rig} {layer} mesh {mesh}: {rounded}");
+    }
 }

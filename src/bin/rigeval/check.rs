@@ -29,6 +29,12 @@ pub struct Args {
     /// A folder with frames.json
     #[arg(long, value_name = "DIR")]
     frames: PathBuf,
+    /// DNA: which mesh, where the frames do not say [default: 0]
+    #[arg(long, value_name = "M")]
+    mesh: Option<usize>,
+    /// DNA: which level of detail, where the frames do not say [default: 0]
+    #[arg(long, value_name = "L")]
+    lod: Option<usize>,
     /// What evaluates; a model takes the CPU only
     #[arg(long, value_enum, default_value = "auto")]
     device: DeviceChoice,
@@ -79,6 +85,9 @@ fn of_file(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
     if FileKind::of(&bytes) != Ok(FileKind::OrlPack) {
         // Frames of another rig would otherwise end in a puzzling error about widths.
         same_rig?;
+        if FileKind::of(&bytes) != Ok(FileKind::Dna) {
+            refuse_choice(args)?;
+        }
         return match rig::parse(&args.rig, bytes)? {
             Rig::Model(model) => of_model(args, reference, &model),
             Rig::Pack(pack) => {
@@ -86,12 +95,15 @@ fn of_file(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
                 of_posed(args, reference, PosedRig::of_gnm_pack(pack, stage), None)
             }
             Rig::Dna(dna) => {
-                let options = orl_options(args, reference)?;
+                let mut options = orl_options(args, reference)?;
+                options.mesh = agreed(args, "mesh", args.mesh, options.mesh)?;
+                options.lod = agreed(args, "lod", args.lod, options.lod)?;
                 of_posed(args, reference, PosedRig::of_dna(&args.rig, dna, &options)?, None)
             }
             Rig::OrlPack(_) | Rig::Bundle(_) => unreachable!("told apart above"),
         };
     }
+    refuse_choice(args)?;
     let pack = OrlPack::read(bytes).map_err(|e| e.in_file(args.rig.display()))?;
     let options = orl_options(args, reference)?;
     let rounded = rounded_from(args, reference, &pack, same_rig)?;
@@ -100,6 +112,7 @@ fn of_file(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
 
 /// Frames of a bundle are those of its pack, driven by the controls that the scene names.
 fn of_bundle(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
+    refuse_choice(args)?;
     let bundle = Bundle::read(&args.rig)?;
     let bytes = rig::read(&bundle.pack)?;
     let same_rig = reference.check_rig(&bytes).map_err(|e| in_frames(args, e));
@@ -114,6 +127,29 @@ fn of_bundle(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
     }
     let rounded = rounded_from(args, reference, &pack, same_rig)?;
     of_posed(args, reference, PosedRig::of_bundle(bundle, Stage::Pose), rounded)
+}
+
+/// Only a DNA has several meshes and levels to choose from.
+fn refuse_choice(args: &Args) -> Result<(), Failure> {
+    match [("--mesh", args.mesh), ("--lod", args.lod)].into_iter().find(|(_, given)| given.is_some()) {
+        Some((name, _)) => {
+            let shown = args.rig.display();
+            Err(Failure::new(format!(
+                "{shown}: {name} belongs to a DNA; this rig has one mesh and one level of detail"
+            )))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What the command line chooses where the frames leave it open.
+fn agreed(args: &Args, what: &str, given: Option<usize>, stated: Option<usize>) -> Result<Option<usize>, Failure> {
+    match (given, stated) {
+        (Some(given), Some(stated)) if given != stated => {
+            Err(wrong(args, &format!("--{what} {given}"), &format!("the frames are those of {what} {stated}")))
+        }
+        _ => Ok(given.or(stated)),
+    }
 }
 
 fn gnm_stage(args: &Args, reference: &Frames) -> Result<Stage, Failure> {

@@ -18,10 +18,7 @@ pub fn facts(path: &Path, bytes: &[u8]) -> Read {
     descriptor(&mut facts, &dna);
     layers(&mut facts, &dna, bytes);
     counts(&mut facts, &dna);
-    match &logic {
-        Ok(logic) => levels(&mut facts, &dna, logic),
-        Err(_) => facts.count("lods", dna.descriptor.lod_count.into()),
-    }
+    levels(&mut facts, &dna, logic.as_ref().ok());
     meshes(&mut facts, &dna);
     let parents: Vec<Option<usize>> = (dna.definition.joint_parents.iter().map(|&p| usize::from(p)).enumerate())
         .map(|(joint, parent)| (parent != joint).then_some(parent))
@@ -189,34 +186,30 @@ fn counts(facts: &mut Facts, dna: &Dna) {
     facts.count("animated_maps", definition.animated_map_names.len());
 }
 
-/// What each level of detail costs and moves.
-fn levels(facts: &mut Facts, dna: &Dna, logic: &RigLogic) {
+/// What each level of detail shows, and what it moves and costs where the rig can be evaluated.
+fn levels(facts: &mut Facts, dna: &Dna, logic: Option<&RigLogic>) {
     let mut values = Vec::new();
     facts.lines.push(format!("  {:<13} {}", "lods", dna.descriptor.lod_count));
     for lod in 0..usize::from(dna.descriptor.lod_count) {
-        let attributes = logic.variable_attributes(lod);
-        let mut moved: Vec<u16> = attributes.iter().map(|a| a / 9).collect();
-        moved.dedup();
         let rows = |counts: &[u16]| counts.get(lod).map_or(0, |&rows| usize::from(rows));
         let channels = rows(&dna.behavior.channels.lods);
         let maps = rows(&dna.behavior.animated_map_lods);
         let meshes = dna.definition.lod_meshes.list(lod);
-        facts.lines.push(format!(
-            "    {lod}: {} attributes of {} joints moved, {} multiply-adds, {} channels, {} map rows, meshes {meshes:?}",
-            grouped(attributes.len()),
-            grouped(moved.len()),
-            grouped(logic.multiply_adds(lod)),
-            grouped(channels),
-            grouped(maps),
-        ));
-        values.push(json!({
-            "moved_attributes": attributes.len(),
-            "moved_joints": moved.len(),
-            "multiply_adds": logic.multiply_adds(lod),
-            "channels": channels,
-            "animated_map_rows": maps,
-            "meshes": meshes,
-        }));
+        let mut value = json!({"channels": channels, "animated_map_rows": maps, "meshes": meshes});
+        let mut text = format!("{} channels, {} map rows, meshes {meshes:?}", grouped(channels), grouped(maps));
+        if let Some(logic) = logic {
+            let attributes = logic.variable_attributes(lod);
+            let mut joints: Vec<u16> = attributes.iter().map(|a| a / 9).collect();
+            joints.dedup();
+            let (attributes, joints, cost) = (attributes.len(), joints.len(), logic.multiply_adds(lod));
+            value["moved_attributes"] = json!(attributes);
+            value["moved_joints"] = json!(joints);
+            value["multiply_adds"] = json!(cost);
+            let [attributes, joints, cost] = [attributes, joints, cost].map(grouped);
+            text = format!("{attributes} attributes of {joints} joints moved, {cost} multiply-adds, {text}");
+        }
+        facts.lines.push(format!("    {lod}: {text}"));
+        values.push(value);
     }
     facts.values.insert("lods".into(), Value::Array(values));
 }
