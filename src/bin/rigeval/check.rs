@@ -6,7 +6,7 @@ use crate::evaluate::{self, Inputs};
 use crate::failure::{Failure, Outcome};
 use crate::posed::{OrlOptions, OrlSource, PosedRig};
 use crate::report::report;
-use crate::rig::{self, Bundle, FileKind, Rig};
+use crate::rig::{self, Bundle, Rig};
 use rigeval::error::LoadError;
 use rigeval::files::Files;
 use rigeval::frames::{self, Comparison, Frames, Side};
@@ -82,32 +82,33 @@ struct Computed {
 fn of_file(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
     let bytes = rig::read(&args.rig)?;
     let same_rig = reference.check_rig(&bytes).map_err(|e| in_frames(args, e));
-    if FileKind::of(&bytes) != Ok(FileKind::OrlPack) {
+    match rig::parse(&args.rig, bytes)? {
         // Frames of another rig would otherwise end in a puzzling error about widths.
-        same_rig?;
-        if FileKind::of(&bytes) != Ok(FileKind::Dna) {
+        Rig::Model(model) => {
+            same_rig?;
             refuse_choice(args)?;
+            of_model(args, reference, &model)
         }
-        return match rig::parse(&args.rig, bytes)? {
-            Rig::Model(model) => of_model(args, reference, &model),
-            Rig::Pack(pack) => {
-                let stage = gnm_stage(args, reference)?;
-                of_posed(args, reference, PosedRig::of_gnm_pack(pack, stage), None)
-            }
-            Rig::Dna(dna) => {
-                let mut options = orl_options(args, reference)?;
-                options.mesh = agreed(args, "mesh", args.mesh, options.mesh)?;
-                options.lod = agreed(args, "lod", args.lod, options.lod)?;
-                of_posed(args, reference, PosedRig::of_dna(&args.rig, dna, &options)?, None)
-            }
-            Rig::OrlPack(_) | Rig::Bundle(_) => unreachable!("told apart above"),
-        };
+        Rig::Pack(pack) => {
+            same_rig?;
+            refuse_choice(args)?;
+            let stage = gnm_stage(args, reference)?;
+            of_posed(args, reference, PosedRig::of_gnm_pack(pack, stage), None)
+        }
+        Rig::Dna(dna) => {
+            same_rig?;
+            let mut options = orl_options(args, reference)?;
+            options.mesh = agreed(args, "mesh", args.mesh, options.mesh)?;
+            options.lod = agreed(args, "lod", args.lod, options.lod)?;
+            of_posed(args, reference, PosedRig::of_dna(&args.rig, dna, &options)?, None)
+        }
+        Rig::OrlPack(pack) => {
+            refuse_choice(args)?;
+            let options = orl_options(args, reference)?;
+            let rounded = rounded_from(args, reference, &pack, same_rig)?;
+            of_posed(args, reference, PosedRig::of_orl_pack(&args.rig, &pack, &options)?, rounded)
+        }
     }
-    refuse_choice(args)?;
-    let pack = OrlPack::read(bytes).map_err(|e| e.in_file(args.rig.display()))?;
-    let options = orl_options(args, reference)?;
-    let rounded = rounded_from(args, reference, &pack, same_rig)?;
-    of_posed(args, reference, PosedRig::of_orl_pack(&args.rig, &pack, &options)?, rounded)
 }
 
 /// Frames of a bundle are those of its pack, driven by the controls that the scene names.

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{self, Output};
 use crate::posed::{OrlOptions, PosedRig};
 use crate::report::{grouped, report};
-use crate::rig::{self, Rig};
+use crate::rig::{self, Bundle, Rig};
 use clap::ValueEnum;
 use rigeval::files;
 use rigeval::frames::Overrides;
@@ -92,7 +92,12 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let vertices = Output::new(&args.output, &["npy"])?;
     let normals = args.normals.as_deref().map(|path| Output::new(path, &["npy"])).transpose()?;
     let stage = if args.stage == Some(StageChoice::Forward) { Stage::Forward } else { Stage::Pose };
-    let rig = match rig::open(&args.rig)? {
+    if Bundle::is(&args.rig) {
+        refuse(args, "a DNA or a pack", "a bundle's scene names pack and controls", &args.orl.given())?;
+        let rig = PosedRig::of_bundle(Bundle::read(&args.rig)?, stage);
+        return eval_posed(args, rig, &vertices, normals.as_ref());
+    }
+    let rig = match rig::parse(&args.rig, rig::read(&args.rig)?)? {
         Rig::Model(model) => return model::run(args, &model, &vertices, normals.as_ref()),
         Rig::Pack(pack) => {
             refuse(args, "a MetaHuman rig", "a GNM pack has one mesh and one layer of controls", &args.orl.given())?;
@@ -103,21 +108,17 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
             refuse(args, "a DNA", "a pack holds one mesh for one level of detail", &args.orl.given()[..2])?;
             PosedRig::of_orl_pack(&args.rig, &pack, &args.orl)?
         }
-        Rig::Bundle(bundle) => {
-            refuse(args, "a DNA or a pack", "a bundle's scene names pack and controls", &args.orl.given())?;
-            PosedRig::of_bundle(*bundle, stage)
-        }
     };
-    if rig.kind() == RigKind::Orl {
-        let forward = [("--stage forward", stage == Stage::Forward)];
-        refuse(args, "a GNM pack", "a MetaHuman rig is evaluated to the end", &forward)?;
-    }
     eval_posed(args, rig, &vertices, normals.as_ref())
 }
 
 fn eval_posed(args: &Args, rig: PosedRig, vertices: &Output, normals: Option<&Output>) -> Result<Outcome, Failure> {
     let (shown, noun) = (args.rig.display(), rig.noun());
     refuse(args, "a model (.npz)", &format!("a {noun} is driven by --controls"), &args.model_options())?;
+    if rig.kind() == RigKind::Orl {
+        let forward = [("--stage forward", args.stage == Some(StageChoice::Forward))];
+        refuse(args, "a GNM pack", "a MetaHuman rig is evaluated to the end", &forward)?;
+    }
     let Some(path) = &args.controls else {
         return Err(Failure::new(format!("{shown}: give the {noun} its --controls C.npy")));
     };

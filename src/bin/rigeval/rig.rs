@@ -63,7 +63,7 @@ impl FileKind {
     }
 }
 
-/// A rig that can be evaluated.
+/// A file that can be evaluated.
 pub enum Rig {
     /// The original formula.
     Model(Box<GnmModel>),
@@ -73,8 +73,6 @@ pub enum Rig {
     Dna(Box<Dna>),
     /// The runtime pack of one mesh of a DNA.
     OrlPack(Box<OrlPack>),
-    /// A bundle folder.
-    Bundle(Box<Bundle>),
 }
 
 /// A folder with `scene.json` and the pack that it names.
@@ -103,14 +101,6 @@ impl Bundle {
         })?;
         let pack = path.join(scene.manifest.pack().unwrap_or_default());
         Ok(Bundle { scene, pack })
-    }
-}
-
-/// The rig at this path.
-pub fn open(path: &Path) -> Result<Rig, Failure> {
-    match Bundle::is(path) {
-        true => Ok(Rig::Bundle(Box::new(Bundle::read(path)?))),
-        false => parse(path, read(path)?),
     }
 }
 
