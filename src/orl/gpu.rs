@@ -14,12 +14,10 @@ use crate::gpu::sparse::{self, SparseWeights, WeightShape};
 use crate::gpu::vertices::PosedVertices;
 use crate::gpu::{GpuContext, bind_group, uniform_buffer};
 use crate::info::{JointId, RigInfo, RigKind, RigMesh};
-use crate::lbs::lbs_skin;
 use crate::math::Aabb;
 use crate::normals::{Incidence, normals};
 use crate::skeleton::JointOverride;
-use crate::sparse::sparse_gather;
-use glam::{Affine3A, DVec3};
+use glam::Affine3A;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -272,16 +270,8 @@ impl RigBackend for OrlBackend {
 
     fn bounds(&self, instance: usize) -> Aabb {
         self.check_instance(instance);
-        let (mesh, posed) = (self.model.rig.mesh(), &self.instances[instance]);
-        let rows = posed.pose().skin_rows();
-        let position = |vertex: usize| {
-            let p = DVec3::from(mesh.neutral()[vertex].map(f64::from));
-            let p = p + sparse_gather(mesh.deltas(), vertex, posed.coefficients());
-            lbs_skin(mesh.influences().row(vertex), rows, p).as_vec3().to_array()
-        };
-        let points: Vec<[f32; 3]> = (0..mesh.vertex_count()).into_par_iter().map(position).collect();
-        let exact = Aabb::of_points(points);
-        Aabb { min: exact.min.map(|x| x - 1e-4 - 1e-6 * x.abs()), max: exact.max.map(|x| x + 1e-4 + 1e-6 * x.abs()) }
+        let posed = &self.instances[instance];
+        self.model.rig.bounds().bounds(posed.coefficients(), posed.pose().skin_rows())
     }
 }
 

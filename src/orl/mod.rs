@@ -1,6 +1,7 @@
 //! The MetaHuman rig: DNA files, RigLogic, packs, and the CPU deformation.
 
 pub mod bake;
+pub mod bounds;
 pub mod container;
 pub mod controls;
 pub mod cpu;
@@ -14,4 +15,5 @@ pub mod pack;
 pub mod pose;
 pub mod rig;
 pub mod riglogic;
+pub mod sample;
 pub mod shells;
