@@ -73,7 +73,7 @@ impl RigLogic {
             correctives: Correctives::new(&dna.behavior.psd, counts.raw, counts.psd, &used),
             joint_groups: JointGroups::new(groups, &is_quaternion, counts.lods, output),
             quaternion_joints: QuaternionJoints::new(groups, &is_quaternion, counts.lods, euler),
-            variable_attributes: usage::variable_attributes(dna, &twist_swing, &ml_joints),
+            variable_attributes: usage::variable_attributes(dna, &is_quaternion, &twist_swing, &ml_joints),
             twist_swing,
             ml_joints,
             blend_shapes,
