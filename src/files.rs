@@ -112,6 +112,61 @@ pub fn inner_path(path: &str) -> Result<String, LoadError> {
     Ok(segments.join("/"))
 }
 
+/// How a pack file begins: eight bytes of magic, the length of the description that follows, and that of the whole file.
+pub(crate) struct PackPrefix {
+    pub(crate) magic: &'static [u8; 8],
+    /// What such a file is called, with its article.
+    pub(crate) kind: &'static str,
+    /// The name of the first length.
+    pub(crate) length_field: &'static str,
+    pub(crate) limit_bytes: usize,
+}
+
+impl PackPrefix {
+    /// How long a prefix is.
+    pub(crate) const BYTES: usize = 16;
+
+    /// Checks magic and lengths and gives the end of the description; it starts where the prefix ends.
+    ///
+    /// # Errors
+    /// `Format` - another file; `Truncated` - a length that the bytes do not have; `Unsupported` - more than the limit.
+    pub(crate) fn check(&self, bytes: &[u8]) -> Result<usize, LoadError> {
+        let error =
+            |kind, field: &str, expected: &str, found: String| Err(LoadError::new(kind, field, expected, found));
+        let PackPrefix { magic, kind, length_field, limit_bytes } = *self;
+        let expected_magic = format!("\"{}\"", magic.escape_ascii());
+        if let Some(other) = recognise_non_data(bytes) {
+            return error(LoadErrorKind::Format, "magic", &expected_magic, format!("{other}, not {kind}"));
+        }
+        if bytes.len() < Self::BYTES {
+            let found = format!("{}: pack too short", bytes.len());
+            return error(LoadErrorKind::Truncated, "file", "16 bytes or more", found);
+        }
+        if &bytes[..8] != magic {
+            let found = format!("not {kind}: magic is \"{}\"", bytes[..8].escape_ascii());
+            return error(LoadErrorKind::Format, "magic", &expected_magic, found);
+        }
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize;
+        let (length, total_bytes) = (word(8), word(12));
+        if total_bytes != bytes.len() {
+            let expected = format!("{total_bytes} bytes");
+            let found = format!("{}: truncated or corrupt download", bytes.len());
+            return error(LoadErrorKind::Truncated, "totalLen", &expected, found);
+        }
+        if total_bytes > limit_bytes {
+            let expected = format!("at most {limit_bytes} bytes");
+            return error(LoadErrorKind::Unsupported, "totalLen", &expected, total_bytes.to_string());
+        }
+        match Self::BYTES.checked_add(length).filter(|&end| end <= total_bytes) {
+            Some(end) => Ok(end),
+            None => {
+                let expected = format!("at most {} bytes", total_bytes - Self::BYTES);
+                error(LoadErrorKind::Truncated, length_field, &expected, format!("{length}: runs past the end"))
+            }
+        }
+    }
+}
+
 /// What the bytes are when they are plainly not the data that was asked for: a Git-LFS pointer or an HTML page.
 ///
 /// No format read here begins like either, so every loader may ask.

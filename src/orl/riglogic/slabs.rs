@@ -67,7 +67,7 @@ impl Slabs {
         let slabs = Slabs {
             columns,
             blocks: padded / LANES,
-            has_half: padded % LANES != 0,
+            has_half: !padded.is_multiple_of(LANES),
             reads_zeros: !(0..rows).all(|row| (0..columns).all(|column| value(row, column).is_finite())),
             full: stored.full.len(),
             half: stored.half.len(),
@@ -101,6 +101,7 @@ impl Slabs {
     /// Writes the first rows, row `r` to `results[outputs[r]]`, each times the controls of the first `used` columns; the other columns count as
     /// zero. `room` is enough for [`rounds`](Slabs::rounds).
     #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "one caller, and every buffer belongs to someone else")]
     pub(super) fn multiply<S: Simd>(
         &self,
         simd: S,
@@ -161,6 +162,7 @@ fn gather<'a>(inputs: &[u16], reads_zeros: bool, controls: &[f32], room: &'a mut
 
 /// The rows of a slab of `W` blocks.
 #[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "plain loops over constants unroll, and the sums stay in registers")]
 fn rows_of<S: Simd, const W: usize>(simd: S, values: &[Lanes], gathered: Gathered) -> [[f32; LANES]; W] {
     let columns = values.as_chunks::<W>().0.as_chunks::<ROUND>().0;
     let mut sums = [[f32x8::splat(simd, 0.0); W]; ROUND];
@@ -188,6 +190,7 @@ fn rows_of<S: Simd, const W: usize>(simd: S, values: &[Lanes], gathered: Gathere
 
 /// The rows of a half block, whose rounds are two each; of `rounds` whole ones an odd last is incomplete.
 #[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "plain loops over constants unroll, and the sums stay in registers")]
 fn half_rows<S: Simd>(simd: S, values: &[[f32; HALF]], rounds: usize, gathered: Gathered) -> [f32; HALF] {
     let columns = values.as_chunks::<ROUND>().0;
     let (mut even, mut odd) = ([f32x4::splat(simd, 0.0); ROUND], [f32x4::splat(simd, 0.0); ROUND]);
