@@ -11,7 +11,7 @@ use rigeval::error::{BackendError, ControlError};
 use rigeval::info::{RigKind, Units};
 use rigeval::orl::controls::ControlLayer;
 use rigeval::orl::gpu::{OrlBackend, OrlCounters, OrlDeviceModel, OrlOptions};
-use rigeval::orl::rig::{OrlRig, RigOptions};
+use rigeval::orl::rig::{ControlChoice, OrlRig, RigOptions};
 use rigeval::sparse::DeltaFormat;
 use rigs::orl::{CHANNELS, HEAD, JOINTS, controls, device_model, dna, rig, rig_of_layer, sample};
 use rigs::{V, apart, current, frame, turn};
@@ -184,4 +184,28 @@ fn encode_of_a_moving_character_allocates_the_same_small_amount_for_any_crowd() 
     });
     // What wgpu needs for two writes and a pass; 64 instances have 58 KB of skin rows and 23 KB of weights.
     assert!(bytes[1] < bytes[0] + 1024, "bytes for 4 and 64 instances: {bytes:?}");
+}
+
+#[test]
+fn masks_reach_the_networks_of_one_instance() {
+    let Some(gpu) = device("masks_reach_the_networks_of_one_instance") else { return };
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/reference/orl/ml_ext.dna");
+    let dna = rigeval::orl::dna::Dna::read(&std::fs::read(file).unwrap()).unwrap();
+    let options = RigOptions { controls: ControlChoice::Layer(ControlLayer::Raw), ..RigOptions::default() };
+    let model = device_model(gpu, OrlRig::from_dna(&dna, &options).unwrap());
+    let mut rig = OrlBackend::new(&gpu.context(), &model, 2, OrlOptions::default()).expect("within limits");
+    let values = vec![0.7; rig.info().control_names.len()];
+    assert_eq!(rig.set_controls_all(&values.repeat(2)), Ok(true));
+    let count = model.rig().logic().counts().masks;
+    assert_eq!(rig.set_masks(1, &vec![0.0; count]), Ok(true));
+    assert_eq!(rig.set_masks(1, &vec![0.0; count]), Ok(false));
+    assert!(matches!(rig.set_masks(1, &[]), Err(ControlError::Length { what: "masks", .. })));
+    frame(gpu, &mut rig);
+    let posed = current(gpu, &rig);
+    let (on, off) = posed.split_at(posed.len() / 2);
+    assert!(apart(on, off) > 0.01, "the networks move the mesh by {} cm only", apart(on, off));
+    for (instance, posed) in [on, off].into_iter().enumerate() {
+        let expected = rigeval::orl::cpu::orl_deform(model.rig().mesh(), rig.instance(instance).pose());
+        assert!(apart(posed, &expected) <= 1e-4, "instance {instance}");
+    }
 }

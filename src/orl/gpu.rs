@@ -127,6 +127,16 @@ impl OrlBackend {
         Ok(self.note_solved(instance, changed))
     }
 
+    /// Switches the regions of ML networks of one instance, and says whether anything changed; see [`OrlInstance::set_masks`].
+    ///
+    /// # Errors
+    /// `Length`, `NotFinite`.
+    pub fn set_masks(&mut self, instance: usize, masks: &[f32]) -> Result<bool, ControlError> {
+        self.check_instance(instance);
+        let changed = self.instances[instance].set_masks(&self.model.rig, masks)?;
+        Ok(self.note_solved(instance, changed))
+    }
+
     /// What `encode` has sent to the device so far.
     #[must_use]
     pub fn counters(&self) -> OrlCounters {
