@@ -274,7 +274,7 @@ mod tests {
                 let value = |r: usize, c: usize| ((r * 37 + c * 13 + 1) as f32).sin();
                 // Zeros of either sign, alone and for whole rounds.
                 let control = |c: usize| {
-                    if c / 4 % 3 == 1 || (c).is_multiple_of(3) {
+                    if c / 4 % 3 == 1 || c.is_multiple_of(3) {
                         -0.0 * (c as f32 - 20.0)
                     } else {
                         (c as f32 * 0.7).cos()
