@@ -159,7 +159,7 @@ pub enum ControlError {
         raw_count: usize,
     },
     /// A vector of one expression space sent to a rig of another, with no map between them.
-    #[error("expression space: a {given} vector cannot drive a {rig} rig: {missing}")]
+    #[error("expression space: {given} vectors cannot drive this {rig} rig: {missing}")]
     Space {
         /// The space the vector is in.
         given: String,
@@ -194,6 +194,12 @@ pub enum BackendError {
     /// No instance at all was asked for.
     #[error("instances: expected at least 1, got 0")]
     NoInstances,
+    /// A rig without a vertex.
+    #[error("vertices: expected at least 1, got 0")]
+    NoVertices,
+    /// A rig whose deltas are floats, which only the CPU reference takes.
+    #[error("deltas: expected packed ones (i16 or i8), got f32")]
+    FloatDeltas,
     /// Normals were asked for, of a rig that has no triangles to take them from.
     #[error("normals: expected a rig with faces, got one without (a lean pack)")]
     NoFaces,

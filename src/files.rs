@@ -42,18 +42,32 @@ impl Files {
     /// `Io` - a path that [`inner_path`] refuses, a link that leaves the folder, no such file, more than `limit_bytes`;
     /// `Format` - bytes that [`recognise_non_data`] names.
     pub fn read(&self, path: &str, limit_bytes: u64) -> Result<Vec<u8>, LoadError> {
+        let absent = || io_error("a file of this bundle", "no such file").in_file(path);
+        self.read_if_present(path, limit_bytes)?.ok_or_else(absent)
+    }
+
+    /// The bytes of one file of the bundle, or nothing where there is no file of that name.
+    ///
+    /// # Errors
+    /// As [`Files::read`], for a file that is there.
+    pub fn read_if_present(&self, path: &str, limit_bytes: u64) -> Result<Option<Vec<u8>>, LoadError> {
         let inner = inner_path(path)?;
         let bytes = match self {
             Files::Memory(map) => {
-                let bytes = map.get(&inner).ok_or_else(|| io_error("a file of this bundle", "no such file"));
-                bytes.and_then(|b| check_size(b.len() as u64, limit_bytes).map(|()| b.clone()))
+                let sized = |b: &Vec<u8>| check_size(b.len() as u64, limit_bytes).map(|()| b.clone());
+                map.get(&inner).map(sized).transpose()
             }
-            Files::Folder(folder) => inside(folder, &inner).and_then(|p| read_regular(&p, limit_bytes)),
-            Files::Resolver(resolve) => resolve(&inner)
-                .map_err(|e| io_error("a file of this bundle", e))
-                .and_then(|b| check_size(b.len() as u64, limit_bytes).map(|()| b)),
+            Files::Folder(folder) => match folder.join(&inner).symlink_metadata() {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+                _ => inside(folder, &inner).and_then(|p| read_regular(&p, limit_bytes)).map(Some),
+            },
+            Files::Resolver(resolve) => match resolve(&inner) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(e) => Err(io_error("a file of this bundle", e)),
+                Ok(b) => check_size(b.len() as u64, limit_bytes).map(|()| Some(b)),
+            },
         };
-        bytes.and_then(refuse_non_data).map_err(|e| e.in_file(path))
+        bytes.and_then(|b| b.map(refuse_non_data).transpose()).map_err(|e| e.in_file(path))
     }
 }
 
@@ -96,6 +110,61 @@ pub fn inner_path(path: &str) -> Result<String, LoadError> {
         return refuse("no file name");
     }
     Ok(segments.join("/"))
+}
+
+/// How a pack file begins: eight bytes of magic, the length of the description that follows, and that of the whole file.
+pub(crate) struct PackPrefix {
+    pub(crate) magic: &'static [u8; 8],
+    /// What such a file is called, with its article.
+    pub(crate) kind: &'static str,
+    /// The name of the first length.
+    pub(crate) length_field: &'static str,
+    pub(crate) limit_bytes: usize,
+}
+
+impl PackPrefix {
+    /// How long a prefix is.
+    pub(crate) const BYTES: usize = 16;
+
+    /// Checks magic and lengths and gives the end of the description; it starts where the prefix ends.
+    ///
+    /// # Errors
+    /// `Format` - another file; `Truncated` - a length that the bytes do not have; `Unsupported` - more than the limit.
+    pub(crate) fn check(&self, bytes: &[u8]) -> Result<usize, LoadError> {
+        let error =
+            |kind, field: &str, expected: &str, found: String| Err(LoadError::new(kind, field, expected, found));
+        let PackPrefix { magic, kind, length_field, limit_bytes } = *self;
+        let expected_magic = format!("\"{}\"", magic.escape_ascii());
+        if let Some(other) = recognise_non_data(bytes) {
+            return error(LoadErrorKind::Format, "magic", &expected_magic, format!("{other}, not {kind}"));
+        }
+        if bytes.len() < Self::BYTES {
+            let found = format!("{}: pack too short", bytes.len());
+            return error(LoadErrorKind::Truncated, "file", "16 bytes or more", found);
+        }
+        if &bytes[..8] != magic {
+            let found = format!("not {kind}: magic is \"{}\"", bytes[..8].escape_ascii());
+            return error(LoadErrorKind::Format, "magic", &expected_magic, found);
+        }
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize;
+        let (length, total_bytes) = (word(8), word(12));
+        if total_bytes != bytes.len() {
+            let expected = format!("{total_bytes} bytes");
+            let found = format!("{}: truncated or corrupt download", bytes.len());
+            return error(LoadErrorKind::Truncated, "totalLen", &expected, found);
+        }
+        if total_bytes > limit_bytes {
+            let expected = format!("at most {limit_bytes} bytes");
+            return error(LoadErrorKind::Unsupported, "totalLen", &expected, total_bytes.to_string());
+        }
+        match Self::BYTES.checked_add(length).filter(|&end| end <= total_bytes) {
+            Some(end) => Ok(end),
+            None => {
+                let expected = format!("at most {} bytes", total_bytes - Self::BYTES);
+                error(LoadErrorKind::Truncated, length_field, &expected, format!("{length}: runs past the end"))
+            }
+        }
+    }
 }
 
 /// What the bytes are when they are plainly not the data that was asked for: a Git-LFS pointer or an HTML page.
@@ -225,6 +294,11 @@ mod tests {
             assert_eq!(too_large, "sub/a.bin: expected at most 2 bytes, got 3 bytes", "{files:?}");
             let absent = files.read("b.bin", 3).unwrap_err();
             assert_eq!((absent.kind, absent.file.as_str()), (LoadErrorKind::Io, "b.bin"), "{files:?}");
+            assert_eq!(absent.found, "no such file", "{files:?}");
+            assert_eq!(files.read_if_present("b.bin", 3), Ok(None), "{files:?}");
+            assert_eq!(files.read_if_present("sub/a.bin", 3), Ok(Some(vec![1, 2, 3])), "{files:?}");
+            assert!(files.read_if_present("sub/a.bin", 2).is_err(), "{files:?}");
+            assert!(files.read_if_present("../a.bin", 3).is_err(), "{files:?}");
             assert_eq!(files.read("../a.bin", 3).unwrap_err().kind, LoadErrorKind::Io, "{files:?}");
         }
     }
@@ -237,7 +311,9 @@ mod tests {
         std::os::unix::fs::symlink(outer.path().join("sub/a.bin"), dir.path().join("out")).unwrap();
         std::os::unix::fs::symlink(outer.path(), dir.path().join("away")).unwrap();
         std::os::unix::fs::symlink("sub/a.bin", dir.path().join("in")).unwrap();
+        std::os::unix::fs::symlink("nowhere", dir.path().join("dangling")).unwrap();
         let files = Files::Folder(dir.path().to_path_buf());
+        assert!(files.read_if_present("dangling", 10).is_err(), "a link is there, whatever it leads to");
         for path in ["out", "away/sub/a.bin"] {
             let error = files.read(path, 10).unwrap_err().to_string();
             assert!(error.contains("leads out of it"), "{error}");

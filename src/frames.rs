@@ -13,7 +13,7 @@ use std::fmt;
 
 mod compare;
 
-pub use compare::{CompareError, Comparison, Side, Worst, compare};
+pub use compare::{CompareError, Comparison, Rounding, Side, Worst, compare, compare_rounded};
 
 /// The name of the manifest in a frames folder.
 pub const MANIFEST: &str = "frames.json";

@@ -47,6 +47,7 @@ pub mod math;
 pub mod normals;
 pub mod npy;
 pub mod orl;
+pub mod scene;
 pub mod skeleton;
 pub mod sparse;
 

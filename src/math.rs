@@ -5,6 +5,9 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 /// The three rows of an affine transform, as the shaders read a skin row: `out[i] = row[i] . (p, 1)`.
 pub type Rows = [[f32; 4]; 3];
 
+/// The f32 rounding that bounds must outlive on either device, relative to the terms that a vertex is summed from: about 2^5 half-ulps.
+pub(crate) const F32_ROUNDING: f64 = 2e-6;
+
 /// Narrows a transform to the rows that are uploaded.
 #[must_use]
 pub fn rows(m: &DAffine3) -> Rows {
@@ -68,6 +71,12 @@ impl Aabb {
     #[must_use]
     pub fn of_points(points: impl IntoIterator<Item = [f32; 3]>) -> Aabb {
         points.into_iter().map(|p| Aabb { min: p, max: p }).reduce(|a, b| a.union(&b)).unwrap_or_default()
+    }
+
+    /// The box with these corners, rounded outward to f32.
+    #[must_use]
+    pub fn outward(min: DVec3, max: DVec3) -> Aabb {
+        Aabb { min: min.to_array().map(|x| (x as f32).next_down()), max: max.to_array().map(|x| (x as f32).next_up()) }
     }
 
     /// The least box that holds both.

@@ -15,6 +15,8 @@
 //!
 //! [`DeltaFormat::F32`] keeps the deltas as they are, for the CPU reference; it is not uploaded.
 
+pub mod slices;
+
 use crate::error::{LoadError, LoadErrorKind};
 use glam::DVec3;
 

@@ -17,7 +17,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("sparse", &["error", "math"]),
     ("head", &["error", "math"]),
     ("backend", &["info", "skeleton", "math", "error"]),
-    ("gpu", &["info", "skeleton", "lbs", "normals", "sparse", "math", "error"]),
+    ("gpu", &["backend", "info", "skeleton", "lbs", "normals", "sparse", "math", "error"]),
     ("expression", &["npy", "files", "control_names", "error"]),
     ("frames", &["npy", "files", "info", "error"]),
     (

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::compare::{GPU_TOLERANCE, Refusal, Source, compare};
+use common::compare::{GPU_TOLERANCE, ORL_GPU_TOLERANCE_CM, Refusal, Source, compare, compare_within};
 
 fn grid(scale: f32) -> Vec<[f32; 3]> {
     (0..100).map(|i| [i as f32 * 0.01 * scale, -(i as f32) * 0.003 * scale, 0.5 * scale]).collect()
@@ -28,6 +28,23 @@ fn vertex_moved_by_twice_the_tolerance_is_reported() {
                     assert_eq!((d.worst_vertex, d.reference, d.candidate), (vertex, "cpu", "gpu"))
                 }
                 other => panic!("vertex {vertex} at scale {scale}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn vertex_of_an_orl_rig_moved_by_twice_the_tolerance_is_reported() {
+    for scale in [1.0f32, 170.0] {
+        let reference = grid(scale);
+        let allowed = GPU_TOLERANCE * scale.max(1.0) + ORL_GPU_TOLERANCE_CM;
+        for (factor, is_reported) in [(2.0, true), (0.5, false)] {
+            let mut moved = reference.clone();
+            moved[41][2] = (f64::from(moved[41][2]) - f64::from(factor * allowed)) as f32;
+            let (cpu, gpu) = (Source { name: "cpu", vertices: &reference }, Source { name: "gpu", vertices: &moved });
+            match compare_within(cpu, gpu, GPU_TOLERANCE, ORL_GPU_TOLERANCE_CM) {
+                Err(Refusal::TooFar(d)) => assert!(is_reported && d.worst_vertex == 41, "{d:?}"),
+                other => assert!(!is_reported, "{other:?}"),
             }
         }
     }

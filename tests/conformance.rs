@@ -15,7 +15,9 @@ use rigeval::gnm::pose::Stage;
 use rigeval::gpu::headless::Headless;
 use rigeval::info::JointId;
 use rigeval::math::Aabb;
+use rigeval::orl::gpu::{OrlBackend, OrlOptions};
 use rigeval::skeleton::JointOverride;
+use rigeval::sparse::DeltaFormat;
 use rigs::{apart, bounds_of, current, frame, gnm_model, gnm_sample, turn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -37,7 +39,19 @@ fn candidates(gpu: &Headless, instances: usize) -> Vec<Candidate> {
         let rig: Box<dyn RigBackend> = Box::new(backend.expect("within the default limits"));
         Candidate { name, rig, sample: gnm_sample, joint: "head" }
     };
-    vec![gnm("gnm f16", BasisFormat::F16, true), gnm("gnm i8", BasisFormat::I8, false)]
+    let orl = |name, format, normals| {
+        let options = OrlOptions { normals, previous_positions: true };
+        let model = rigs::orl::device_model(gpu, rigs::orl::rig(&rigs::orl::dna(&rigs::orl::HEAD), format));
+        let backend = OrlBackend::new(&gpu.context(), &model, instances, options);
+        let rig: Box<dyn RigBackend> = Box::new(backend.expect("within the default limits"));
+        Candidate { name, rig, sample: rigs::orl::sample, joint: "head" }
+    };
+    vec![
+        gnm("gnm f16", BasisFormat::F16, true),
+        gnm("gnm i8", BasisFormat::I8, false),
+        orl("orl i16", DeltaFormat::I16, true),
+        orl("orl i8", DeltaFormat::I8, false),
+    ]
 }
 
 /// Runs `body` over every rig at 1 and 3 instances.

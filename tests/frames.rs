@@ -241,6 +241,38 @@ fn comparison_of_a_subset_looks_at_those_vertices_and_reports_the_rigs_ids() {
 }
 
 #[test]
+fn comparison_with_rounding_allows_each_coordinate_its_own() {
+    let r = reference();
+    let mut rounding = vec![0.0; r.len()];
+    rounding[13] = 3e-6;
+    let compare = |moved: &[f64], rounding: &[f64]| {
+        frames::compare_rounded(&side("a", &r), &side("b", moved), None, ABS, rounding, "cm").unwrap()
+    };
+    for index in 0..r.len() {
+        for (error, pass) in [(0.9e-6, true), (3.6e-6, index == 13), (4.4e-6, false)] {
+            let mut moved = r.clone();
+            moved[index] -= error;
+            let c = compare(&moved, &rounding);
+            assert_eq!((c.pass, c.failed_frames), (pass, usize::from(!pass)), "index {index}: {c:?}");
+            let (allowed, seen) = (if index == 13 { 4e-6 } else { 1e-6 }, c.rounding.unwrap());
+            assert!((seen.used - error / allowed).abs() < 1e-6 && seen.max == 3e-6, "index {index}: {seen:?}");
+        }
+    }
+    for value in [f64::INFINITY, f64::NAN] {
+        let mut boundless = rounding.clone();
+        boundless[4] = value;
+        assert!(!compare(&r, &boundless).pass, "a rounding of {value} passes anything");
+    }
+    let mut bad = r.clone();
+    bad[13] = f64::NAN;
+    let c = compare(&bad, &rounding);
+    assert!(!c.pass && c.rounding.unwrap().used.is_nan(), "{c:?}");
+    let short = frames::compare_rounded(&side("a", &r), &side("b", &r), None, ABS, &rounding[1..], "cm").unwrap_err();
+    assert!(matches!(short, CompareError::Shape { what: "rounding", expected: 24, got: 23 }), "{short}");
+    assert!(frames::compare(&side("a", &r), &side("b", &r), None, ABS, "cm").unwrap().rounding.is_none());
+}
+
+#[test]
 fn comparison_that_cannot_fail_is_refused() {
     let r = reference();
     let same = frames::compare(&side("a", &r), &side("a", &r), None, ABS, "m").unwrap_err();

@@ -1,11 +1,18 @@
 //! The CPU reference against frames that other programs computed.
 
 use glam::Quat;
+use rigeval::files::Files;
+use rigeval::frames::{Frames, Side, compare};
 use rigeval::gnm::cpu::gnm_blend;
 use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::{GnmPose, Stage};
 use rigeval::npy;
+use rigeval::orl::cpu::orl_deform;
+use rigeval::orl::dna::Dna;
+use rigeval::orl::instance::OrlInstance;
+use rigeval::orl::rig::{OrlRig, RigOptions};
 use rigeval::skeleton::JointOverride;
+use rigeval::sparse::DeltaFormat;
 use std::path::Path;
 
 /// Metres. The frames are f64 from the same stored numbers; what differs is the f32 of `gnm_blend`'s inputs and output.
@@ -20,6 +27,30 @@ const OVERRIDES: [(&str, [f32; 4]); 3] = [
     ("head", [0.992_546_15, -0.114_645_03, -0.034_393_51, 0.022_929_007]),
     ("not_in_pack", [0.707_106_77, 0.0, 0.0, 0.707_106_77]),
 ];
+
+#[test]
+fn orl_committed_frames_match() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/reference/orl_tiny_frames");
+    let reference = Frames::read(&Files::Folder(folder.into())).expect("a frames folder");
+    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/reference/orl/tiny.dna")).expect("a rig");
+    reference.check_rig(&bytes).expect("the rig of these frames");
+    let dna = Dna::read(&bytes).expect("a DNA");
+    let rig = OrlRig::from_dna(&dna, &RigOptions { format: DeltaFormat::F32, ..RigOptions::default() }).expect("a rig");
+    let controls = reference.input("controls").expect("GUI controls").clone().into_f32().expect("numbers");
+    let mut instance = OrlInstance::new(&rig);
+    let mut positions = Vec::new();
+    for controls in controls.chunks_exact(rig.controls().names().len()) {
+        instance.set_controls(&rig, controls).expect("controls");
+        positions.extend(orl_deform(rig.mesh(), instance.pose()).as_flattened().iter().map(|&x| f64::from(x)));
+    }
+    let (frame_count, vertex_count) = (reference.frame_count, reference.vertex_count);
+    let expected = Side { source: "oracle", positions: &reference.vertices, frame_count, vertex_count };
+    let computed = Side { source: "orl_deform", positions: &positions, ..expected };
+    let manifest = &reference.manifest;
+    let comparison = compare(&expected, &computed, None, manifest.tolerance, &manifest.units).expect("equal sizes");
+    println!("orl_tiny_frames: largest error {:.2e} cm", comparison.max);
+    assert!(comparison.pass, "{comparison:?}");
+}
 
 #[test]
 fn e64_pack_committed_frames_match() {

@@ -4,8 +4,11 @@
 use naga::{ArraySize, Module, TypeInner};
 use rigeval::gnm::gpu::{GnmParams, WORKGROUP_BYTES, WORKGROUP_SIZE};
 use rigeval::gpu::normals::{self, NormalsParams};
-use rigeval::gpu::shaders::{GNM_BLEND, LBS_COMMON, NORMALS};
+use rigeval::gpu::shaders::{GNM_BLEND, LBS_COMMON, NORMALS, ORL_DEFORM, SPARSE_COMMON};
 use rigeval::gpu::skinning::LbsParams;
+use rigeval::gpu::sparse::{self, SparseParams, WeightShape};
+use rigeval::orl::gpu::OrlParams;
+use rigeval::sparse::slices::Slice;
 use std::mem::offset_of;
 
 fn parse(source: &str) -> Module {
@@ -34,13 +37,17 @@ fn uniforms_lie_as_their_rust_structs() {
     assert_same_layout!(lbs, LbsParams { vertex_count, joint_count, instance_count, reserved });
     let gnm = parse(&GNM_BLEND.source());
     assert_same_layout!(gnm, GnmParams { vertex_count, instance_count, group_count, tile_stride, left_eye, right_eye });
+    let orl = parse(&ORL_DEFORM.source());
+    assert_same_layout!(orl, OrlParams { vertex_count, instance_count, reserved_0, reserved_1 });
+    assert_same_layout!(orl, SparseParams { tile_stride, reserved_0, reserved_1, reserved_2 });
     let normals = parse(&NORMALS.source());
     assert_same_layout!(normals, NormalsParams { vertex_count, instance_count, reserved_0, reserved_1 });
 }
 
 #[test]
 fn workgroup_sizes_are_the_ones_that_are_dispatched() {
-    for (stage, size) in [(GNM_BLEND, WORKGROUP_SIZE), (NORMALS, normals::WORKGROUP_SIZE)] {
+    let sizes = [(GNM_BLEND, WORKGROUP_SIZE), (ORL_DEFORM, sparse::WORKGROUP_SIZE), (NORMALS, normals::WORKGROUP_SIZE)];
+    for (stage, size) in sizes {
         let module = parse(&stage.source());
         assert_eq!(module.entry_points[0].workgroup_size, [size, 1, 1], "{}", stage.stem);
     }
@@ -55,10 +62,43 @@ fn workgroup_memory_is_what_the_planner_counts() {
 }
 
 #[test]
+fn workgroup_memory_of_the_gather_is_what_the_planner_counts() {
+    let module = parse(&ORL_DEFORM.source());
+    for targets in [1, 820, 65_536] {
+        let shape = WeightShape::new(1, targets);
+        let constant = |name: &str| shape.constants().iter().find(|(n, _)| *n == name).expect("a constant").1 as u32;
+        let bytes = |variable: &naga::GlobalVariable| match module.types[variable.ty].inner {
+            TypeInner::Array { stride, size: ArraySize::Pending(length), .. } => {
+                stride * constant(module.overrides[length].name.as_deref().expect("a name"))
+            }
+            ref sized => sized.size(module.to_ctx()),
+        };
+        let shared = module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
+        let all: u32 = shared.map(|(_, v)| bytes(v)).sum();
+        assert_eq!(all, sparse::workgroup_bytes(targets), "{targets} targets");
+    }
+}
+
+#[test]
+fn slice_lies_as_the_vec4_that_the_gather_reads() {
+    let words: [u32; 4] = bytemuck::cast(Slice { first_word: 1, length: 2, rows: 3, first_row: 4 });
+    assert_eq!(words, [1, 2, 3, 4]);
+}
+
+#[test]
 fn storage_arrays_have_the_strides_that_are_uploaded() {
-    let words =
-        ["slots", "basis", "block_table", "positions", "faces", "incidence", "vertex_normals", "lbs_influences"];
-    for stage in [GNM_BLEND, NORMALS] {
+    let words = [
+        "slots",
+        "basis",
+        "block_table",
+        "positions",
+        "faces",
+        "incidence",
+        "vertex_normals",
+        "lbs_influences",
+        "sparse_entries",
+    ];
+    for stage in [GNM_BLEND, ORL_DEFORM, NORMALS] {
         let module = parse(&stage.source());
         for (_, variable) in module.global_variables.iter() {
             let TypeInner::Array { stride, size: ArraySize::Dynamic, .. } = module.types[variable.ty].inner else {
@@ -87,6 +127,8 @@ fn bindings_are_numbered_as_the_host_binds_them() {
         assert_eq!(found, expected);
     };
     expect(LBS_COMMON, 1, &["lbs_influences", "lbs_skin_rows", "lbs_params"]);
+    expect(SPARSE_COMMON, sparse::GROUP, &["sparse_slices", "sparse_entries", "sparse_weights", "sparse_params"]);
+    expect(&ORL_DEFORM.source(), 0, &["neutral", "positions", "params"]);
     expect(&GNM_BLEND.source(), 0, &["slots", "basis", "block_table", "tiles", "positions", "params"]);
     expect(&NORMALS.source(), 0, &["positions", "faces", "incidence", "vertex_normals", "params"]);
 }

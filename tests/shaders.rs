@@ -2,7 +2,7 @@
 #![cfg(feature = "gpu")]
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use rigeval::gpu::shaders::{LBS_COMMON, STAGES};
+use rigeval::gpu::shaders::{LBS_COMMON, SPARSE_COMMON, STAGES};
 
 fn module(name: &str, source: &str) -> naga::Module {
     let module =
@@ -13,17 +13,29 @@ fn module(name: &str, source: &str) -> naga::Module {
     module
 }
 
+/// The common texts: name, prefix of everything in it, the group it owns.
+const COMMON: [(&str, &str, &str, u32); 2] = [
+    ("lbs_common", LBS_COMMON, "lbs_", rigeval::gpu::skinning::GROUP),
+    ("sparse_common", SPARSE_COMMON, "sparse_", rigeval::gpu::sparse::GROUP),
+];
+
 #[test]
-fn lbs_common_validates_alone() {
-    let module = module("lbs_common", LBS_COMMON);
-    assert!(module.entry_points.is_empty());
-    for (_, function) in module.functions.iter() {
-        let name = function.name.as_deref().unwrap_or("");
-        assert!(name.starts_with("lbs_"), "the common function {name} would clash with a stage's own");
-    }
-    for (_, variable) in module.global_variables.iter() {
-        let binding = variable.binding.as_ref().expect("only bindings are shared");
-        assert_eq!(binding.group, rigeval::gpu::skinning::GROUP, "{:?}", variable.name);
+fn common_text_validates_alone_and_owns_its_group() {
+    for (name, text, prefix, group) in COMMON {
+        let module = module(name, text);
+        assert!(module.entry_points.is_empty());
+        let functions = module.functions.iter().map(|(_, f)| &f.name);
+        let variables = module.global_variables.iter().map(|(_, v)| &v.name);
+        for named in functions.chain(variables).chain(module.overrides.iter().map(|(_, o)| &o.name)) {
+            let named = named.as_deref().unwrap_or("");
+            assert!(named.starts_with(prefix), "{name}: {named} would clash with a stage's own");
+        }
+        for (_, variable) in module.global_variables.iter() {
+            match &variable.binding {
+                Some(binding) => assert_eq!(binding.group, group, "{:?}", variable.name),
+                None => assert_eq!(variable.space, naga::AddressSpace::WorkGroup, "{:?}", variable.name),
+            }
+        }
     }
 }
 
@@ -45,7 +57,8 @@ fn stage_owns_group_zero_and_binds_at_most_eight_storage_buffers() {
         for (_, variable) in module.global_variables.iter() {
             let Some(binding) = &variable.binding else { continue };
             let name = variable.name.as_deref().unwrap_or("");
-            assert_eq!(binding.group, u32::from(name.starts_with("lbs_")), "{}: {name}", stage.stem);
+            let owner = COMMON.iter().find(|(_, _, prefix, _)| name.starts_with(prefix));
+            assert_eq!(binding.group, owner.map_or(0, |(_, _, _, group)| *group), "{}: {name}", stage.stem);
             storage += u32::from(matches!(variable.space, naga::AddressSpace::Storage { .. }));
         }
         assert!(storage <= 8, "{}: {storage} storage buffers", stage.stem);

@@ -1,4 +1,4 @@
-//! From a vector of one space to the controls of a GNM rig.
+//! From a vector of one space to the controls of a rig.
 
 use super::arkit_to_gnm::{ArkitSlots, HAND_MADE_LIMIT, hand_made};
 use super::fitted::{BoundTable, FittedTable};
@@ -48,7 +48,15 @@ struct Run {
 #[derive(Debug, Clone, PartialEq)]
 enum Law {
     Runs(Vec<Run>),
-    Terms { terms: Vec<Term>, limit: f32 },
+    Terms {
+        terms: Vec<Term>,
+        limit: f32,
+    },
+    /// Terms on top of what the controls are at rest.
+    Onto {
+        rest: Vec<f32>,
+        terms: Vec<Term>,
+    },
     Fitted(BoundTable),
 }
 
@@ -119,6 +127,11 @@ impl ExpressionMap {
         Ok(ExpressionMap { space, dim: layout.dim(), law, dropped })
     }
 
+    /// A map that adds terms to what the controls are at rest.
+    pub(super) fn onto(space: ControlSpace, rest: &[f32], terms: Vec<Term>, dropped: Vec<String>) -> ExpressionMap {
+        ExpressionMap { space, dim: rest.len(), law: Law::Onto { rest: rest.to_vec(), terms }, dropped }
+    }
+
     /// The space of the vectors that this takes.
     #[must_use]
     pub fn space(&self) -> &ControlSpace {
@@ -131,7 +144,7 @@ impl ExpressionMap {
         self.dim
     }
 
-    /// What of the map had no place: terms past the rig's layout, channels that are no shape, the gaze for want of a column.
+    /// What of the map had no place: terms past the rig's layout, controls that it lacks, channels that are no shape, the gaze for want of a column.
     #[must_use]
     pub fn dropped(&self) -> &[String] {
         &self.dropped
@@ -162,6 +175,10 @@ impl ExpressionMap {
                 Term::add_all(terms, weights, controls);
                 // Once, after the sum: clamped term by term, opposite shapes would not cancel.
                 controls.iter_mut().for_each(|control| *control = control.clamp(-limit, *limit));
+            }
+            Law::Onto { rest, terms } => {
+                controls.copy_from_slice(rest);
+                Term::add_all(terms, weights, controls);
             }
             Law::Fitted(table) => table.add(weights, controls),
         }

@@ -22,6 +22,7 @@
 
 pub mod arkit;
 pub mod arkit_to_gnm;
+pub mod arkit_to_orl;
 pub mod fitted;
 pub mod gnm;
 pub mod look_at;

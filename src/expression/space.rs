@@ -108,7 +108,13 @@ impl ControlSpace {
     /// The reduced view: 16, 16, 28, 3 and 1 coefficients, then gaze.
     #[must_use]
     pub fn gnm68() -> ControlSpace {
-        ControlSpace::of_layout(SpaceKind::Gnm68, &GnmRegions::reduced())
+        ControlSpace::gnm68_of(&GnmRegions::reduced())
+    }
+
+    /// A reduced view that takes other numbers of a region's first coefficients.
+    #[must_use]
+    pub fn gnm68_of(layout: &GnmRegions) -> ControlSpace {
+        ControlSpace::of_layout(SpaceKind::Gnm68, layout)
     }
 
     fn of_layout(kind: SpaceKind, layout: &GnmRegions) -> ControlSpace {

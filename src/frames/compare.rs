@@ -29,6 +29,9 @@ pub struct Comparison {
     pub worst: Worst,
     /// What was allowed.
     pub tolerance: Tolerance,
+    /// What was allowed beyond that for rounding, where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounding: Option<Rounding>,
     /// Whether every error is within its frame's allowance.
     pub pass: bool,
     /// How many frames have an error beyond their allowance.
@@ -41,6 +44,15 @@ pub struct Comparison {
     pub reference: String,
     /// The source of the others.
     pub computed: String,
+}
+
+/// What was allowed beyond the tolerance, coordinate by coordinate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Rounding {
+    /// The largest such allowance of a coordinate, in the comparison's unit.
+    pub max: f64,
+    /// The largest share that an error has of what its coordinate is allowed in all; up to 1 passes.
+    pub used: f64,
 }
 
 /// Where the largest error is.
@@ -107,13 +119,50 @@ pub fn compare(
     tolerance: Tolerance,
     unit: &str,
 ) -> Result<Comparison, CompareError> {
+    compare_coordinates(reference, computed, vertex_ids, tolerance, None, unit)
+}
+
+/// As [`compare`], where each coordinate may be off by its own `rounding` beyond the tolerance: what was computed came from stored numbers that
+/// are rounded.
+///
+/// # Shapes
+/// rounding: (F, V, 3) as `computed`, from 0 up
+///
+/// # Errors
+/// See [`CompareError`].
+pub fn compare_rounded(
+    reference: &Side,
+    computed: &Side,
+    vertex_ids: Option<&[u32]>,
+    tolerance: Tolerance,
+    rounding: &[f64],
+    unit: &str,
+) -> Result<Comparison, CompareError> {
+    if rounding.len() != computed.positions.len() {
+        let (expected, got) = (computed.positions.len(), rounding.len());
+        return Err(CompareError::Shape { what: "rounding", expected, got });
+    }
+    compare_coordinates(reference, computed, vertex_ids, tolerance, Some(rounding), unit)
+}
+
+fn compare_coordinates(
+    reference: &Side,
+    computed: &Side,
+    vertex_ids: Option<&[u32]>,
+    tolerance: Tolerance,
+    rounding: Option<&[f64]>,
+    unit: &str,
+) -> Result<Comparison, CompareError> {
     check_sides(reference, computed, vertex_ids)?;
     let (frames, vertices) = (reference.frame_count, reference.vertex_count);
     let (mut max, mut sum, mut failed_frames) = (-1.0f64, 0.0, 0);
+    let mut rounded = Rounding { max: 0.0, used: 0.0 };
     let mut worst = Worst { frame: 0, vertex: 0 };
     for frame in 0..frames {
         let expected = &reference.positions[frame * vertices * 3..][..vertices * 3];
-        let got = &computed.positions[frame * computed.vertex_count * 3..][..computed.vertex_count * 3];
+        let of_frame = frame * computed.vertex_count * 3..(frame + 1) * computed.vertex_count * 3;
+        let got = &computed.positions[of_frame.clone()];
+        let rounding = rounding.map(|rounding| &rounding[of_frame]);
         let size = expected.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         if !expected.iter().all(|x| x.is_finite()) {
             return Err(CompareError::Reference { frame });
@@ -122,10 +171,14 @@ pub fn compare(
         let mut passes = true;
         for (row, e) in expected.chunks_exact(3).enumerate() {
             let vertex = vertex_ids.map_or(row, |ids| ids[row] as usize);
-            let error = largest_difference(e, &got[vertex * 3..vertex * 3 + 3]);
+            let g = &got[vertex * 3..vertex * 3 + 3];
+            let error = largest_difference(e, g);
             sum += error;
             // Written so that a NaN fails, and stays the largest once there is one.
-            passes &= error <= allowed;
+            passes &= match rounding {
+                None => error <= allowed,
+                Some(rounding) => rounded.holds(e, g, allowed, &rounding[vertex * 3..vertex * 3 + 3]),
+            };
             if !max.is_nan() && (error > max || error.is_nan()) {
                 (max, worst) = (error, Worst { frame, vertex });
             }
@@ -138,6 +191,7 @@ pub fn compare(
         unit: unit.to_string(),
         worst,
         tolerance,
+        rounding: rounding.map(|_| rounded),
         pass: failed_frames == 0,
         failed_frames,
         frames,
@@ -147,10 +201,30 @@ pub fn compare(
     })
 }
 
+impl Rounding {
+    /// Whether each coordinate is within the tolerance and its own rounding; notes how much of that was needed.
+    fn holds(&mut self, expected: &[f64], got: &[f64], tolerance: f64, rounding: &[f64]) -> bool {
+        let mut passes = true;
+        for ((e, g), rounding) in expected.iter().zip(got).zip(rounding) {
+            let (error, allowed) = ((e - g).abs(), tolerance + rounding);
+            // An allowance without bound would pass anything.
+            passes &= error <= allowed && allowed.is_finite();
+            // Nothing allowed and nothing off is no share at all.
+            self.used = if error > 0.0 { larger(self.used, error / allowed) } else { larger(self.used, error) };
+            self.max = self.max.max(*rounding);
+        }
+        passes
+    }
+}
+
 /// `f64::max` would drop a NaN.
 fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
-    let larger = |m: f64, d: f64| if d <= m { m } else { d };
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, |m, d| if m.is_nan() { m } else { larger(m, d) })
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, larger)
+}
+
+/// The larger of two, a NaN above everything.
+fn larger(m: f64, d: f64) -> f64 {
+    if m.is_nan() || d <= m { m } else { d }
 }
 
 fn check_sides(reference: &Side, computed: &Side, vertex_ids: Option<&[u32]>) -> Result<(), CompareError> {

@@ -4,7 +4,7 @@
 //! fields that nobody here knows, the order of the keys and the digits of every number come back as they were.
 
 use crate::error::{LoadError, LoadErrorKind};
-use crate::files;
+use crate::files::PackPrefix;
 use indexmap::IndexMap;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -12,13 +12,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-const MAGIC: &[u8; 8] = b"AOSRIG01";
-const PREFIX_BYTES: usize = 16;
 const ALIGNMENT_BYTES: usize = 8;
 /// Blobs that the format defines, mouth groups included, are fewer than 40.
 const MAX_BLOBS: usize = 1024;
 /// The length is stored in a u32; rewriting may make the blob table a few bytes per blob longer, and must not run past it.
 const MAX_PACK_BYTES: usize = u32::MAX as usize - (1 << 20);
+
+const PREFIX: PackPrefix =
+    PackPrefix { magic: b"AOSRIG01", kind: "an .aosrig pack", length_field: "headerLen", limit_bytes: MAX_PACK_BYTES };
 
 /// The element type of a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,8 +128,8 @@ impl Aosrig {
     /// `Format` for other files, `Version` for another version or model, `Truncated` when a length does not match the bytes, `Corrupt` for a header that is not JSON, duplicate names
     /// and overlaps, `Shape` and `Type` for a blob table entry that contradicts itself.
     pub fn read(bytes: Vec<u8>) -> Result<Aosrig, LoadError> {
-        let header_end = check_prefix(&bytes)?;
-        let header = read_header(&bytes[PREFIX_BYTES..header_end])?;
+        let header_end = PREFIX.check(&bytes)?;
+        let header = read_header(&bytes[PackPrefix::BYTES..header_end])?;
         check_stated(&header, "version", "1")?;
         check_stated(&header, "model", "\"gnm\"")?;
         let blobs = read_blobs(&header, bytes.len())?;
@@ -170,39 +171,6 @@ impl Aosrig {
 
     pub(crate) fn header(&self) -> &Object {
         &self.header
-    }
-}
-
-/// Checks magic and lengths and gives the end of the header.
-fn check_prefix(bytes: &[u8]) -> Result<usize, LoadError> {
-    let error = |kind, field: &str, expected: &str, found: String| Err(LoadError::new(kind, field, expected, found));
-    if let Some(other) = files::recognise_non_data(bytes) {
-        return error(LoadErrorKind::Format, "magic", "\"AOSRIG01\"", format!("{other}, not an .aosrig pack"));
-    }
-    if bytes.len() < PREFIX_BYTES {
-        return error(LoadErrorKind::Truncated, "file", "16 bytes or more", format!("{}: pack too short", bytes.len()));
-    }
-    if &bytes[..8] != MAGIC {
-        let found = format!("not an .aosrig pack: magic is \"{}\"", bytes[..8].escape_ascii());
-        return error(LoadErrorKind::Format, "magic", "\"AOSRIG01\"", found);
-    }
-    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize;
-    let (header_bytes, total_bytes) = (word(8), word(12));
-    if total_bytes != bytes.len() {
-        let expected = format!("{total_bytes} bytes");
-        let found = format!("{}: truncated or corrupt download", bytes.len());
-        return error(LoadErrorKind::Truncated, "totalLen", &expected, found);
-    }
-    if total_bytes > MAX_PACK_BYTES {
-        let expected = format!("at most {MAX_PACK_BYTES} bytes");
-        return error(LoadErrorKind::Unsupported, "totalLen", &expected, total_bytes.to_string());
-    }
-    match PREFIX_BYTES.checked_add(header_bytes).filter(|&end| end <= total_bytes) {
-        Some(end) => Ok(end),
-        None => {
-            let expected = format!("at most {} bytes", total_bytes - PREFIX_BYTES);
-            error(LoadErrorKind::Truncated, "headerLen", &expected, format!("{header_bytes}: runs past the end"))
-        }
     }
 }
 
@@ -366,7 +334,7 @@ fn encode(header: &Object, blobs: &[(&Blob, &[u8])]) -> Vec<u8> {
     let mut offsets = vec![0; blobs.len()];
     let (text, total) = loop {
         let text = header_text(header, blobs, &offsets);
-        let mut end = (PREFIX_BYTES + text.len()).next_multiple_of(ALIGNMENT_BYTES);
+        let mut end = (PackPrefix::BYTES + text.len()).next_multiple_of(ALIGNMENT_BYTES);
         let mut laid = Vec::with_capacity(blobs.len());
         for (_, data) in blobs {
             laid.push(end);
@@ -378,7 +346,7 @@ fn encode(header: &Object, blobs: &[(&Blob, &[u8])]) -> Vec<u8> {
         offsets = laid;
     };
     let mut out = Vec::with_capacity(total);
-    out.extend_from_slice(MAGIC);
+    out.extend_from_slice(PREFIX.magic);
     out.extend_from_slice(&(text.len() as u32).to_le_bytes());
     out.extend_from_slice(&(total as u32).to_le_bytes());
     out.extend_from_slice(text.as_bytes());

@@ -6,7 +6,7 @@
 use super::pack::GnmPack;
 use super::pose::{GnmPose, Stage};
 use crate::lbs::{Influence, Influences};
-use crate::math::{Aabb, Rows};
+use crate::math::{Aabb, F32_ROUNDING, Rows};
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -14,9 +14,6 @@ use std::collections::BTreeMap;
 
 /// Vertices of a cluster, at most; of a small head fewer, since a box that holds much of a head is loose once that head turns.
 const CLUSTER: usize = 128;
-
-/// The f32 rounding that a box must outlive on either device, relative to the terms that a vertex is summed from: about 2^5 half-ulps.
-const ROUNDING: f64 = 2e-6;
 
 /// Beyond this a bind transform is taken as not invertible, and boxes are built in head-local space: still right, no longer tight.
 const WORST_CONDITION: f64 = 1e6;
@@ -144,10 +141,7 @@ impl Box3 {
 
     /// Narrowed to f32, rounded outward.
     fn aabb(self) -> Aabb {
-        Aabb {
-            min: self.min.to_array().map(|x| (x as f32).next_down()),
-            max: self.max.to_array().map(|x| (x as f32).next_up()),
-        }
+        Aabb::outward(self.min, self.max)
     }
 }
 
@@ -267,7 +261,7 @@ impl GnmBounds {
             .map(|&joint| {
                 let output_from_head = affine(&skin_rows[joint as usize]);
                 let terms = abs(output_from_head.matrix3) * DVec3::splat(size) + output_from_head.translation.abs();
-                PosedJoint { output_from_box: output_from_head * head_from_box, margin: ROUNDING * terms }
+                PosedJoint { output_from_box: output_from_head * head_from_box, margin: F32_ROUNDING * terms }
             })
             .collect()
     }

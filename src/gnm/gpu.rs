@@ -11,11 +11,11 @@ use super::bounds::GnmBounds;
 use super::pose::{GnmPose, Stage, check_controls};
 use crate::backend::{RigBackend, VertexView};
 use crate::error::{BackendError, ControlError};
-use crate::gpu::normals::{VertexNormals, instanced_vertices};
-use crate::gpu::skinning::{SkinRows, bytes_per_instance};
+use crate::gpu::skinning::{self, SkinRows};
+use crate::gpu::vertices::PosedVertices;
 use crate::gpu::{GpuContext, bind_group, storage_buffer, uniform_buffer};
 use crate::info::{JointId, RigInfo, RigKind, RigMesh};
-use crate::math::{Aabb, Rows};
+use crate::math::Aabb;
 use crate::normals::{Incidence, normals};
 use crate::skeleton::JointOverride;
 use glam::Affine3A;
@@ -70,15 +70,9 @@ pub struct GnmBackend {
     tiles: Tiles,
     tile_buffer: wgpu::Buffer,
     skin_rows: SkinRows,
-    dirty_rows: Vec<bool>,
-    rows: Vec<Rows>,
-    positions: Vec<wgpu::Buffer>,
+    vertices: PosedVertices,
     groups: Vec<wgpu::BindGroup>,
     pipeline: wgpu::ComputePipeline,
-    normals: Option<VertexNormals>,
-    current: usize,
-    previous: usize,
-    encoded: bool,
     counters: GnmCounters,
 }
 
@@ -108,13 +102,11 @@ impl GnmBackend {
             Stage::Pose => pack.rest_positions(),
             Stage::Forward => pack.neutral().to_vec(),
         };
-        let buffer_count = 1 + usize::from(options.previous_positions);
-        let position_buffer = |_| instanced_vertices(gpu, "rigeval.gnm_blend.positions", &rest, instances);
-        let positions: Vec<_> = (0..buffer_count).map(position_buffer).collect();
-        let rest_normals = || normals(&rest, pack.faces(), &Incidence::new(pack.faces(), pack.vertex_count()));
-        let normals = options
-            .normals
-            .then(|| VertexNormals::new(gpu, model.normals(gpu), &positions, &rest_normals(), instances));
+        let mut vertices = PosedVertices::new(gpu, "rigeval.gnm_blend", &rest, instances, options.previous_positions);
+        if options.normals {
+            let rest_normals = normals(&rest, pack.faces(), &Incidence::new(pack.faces(), pack.vertex_count()));
+            vertices = vertices.with_normals(gpu, model.normals(gpu), &rest_normals);
+        }
 
         let shape = TileShape::new(instances, pack.coefficient_count());
         let poses = vec![rest_pose; instances];
@@ -129,21 +121,15 @@ impl GnmBackend {
         Ok(GnmBackend {
             info: info(model, instances, options.stage),
             bounds: Arc::clone(model.bounds(options.stage)),
-            groups: positions.iter().map(group).collect(),
+            groups: vertices.positions().iter().map(group).collect(),
             pipeline: model.pipeline(gpu.device, shape.tile_size, options.stage).clone(),
             skin_rows: SkinRows::new(gpu, &model.influences, poses[0].skin_rows(), instances),
-            dirty_rows: vec![false; instances],
-            rows: Vec::with_capacity(instances * pack.skeleton().joint_count()),
             model: Arc::clone(model),
             options,
             poses,
             tiles,
             tile_buffer,
-            positions,
-            normals,
-            current: 0,
-            previous: 0,
-            encoded: false,
+            vertices,
             counters: GnmCounters::default(),
         })
     }
@@ -169,8 +155,7 @@ impl GnmBackend {
     /// Bytes on the device that belong to this object alone.
     #[must_use]
     pub fn device_bytes(&self) -> u64 {
-        let vertices = self.positions.iter().chain(self.normals.as_ref().map(VertexNormals::buffer));
-        vertices.map(wgpu::Buffer::size).sum::<u64>() + self.tile_buffer.size() + self.skin_rows.size()
+        self.vertices.size() + self.tile_buffer.size() + self.skin_rows.size()
     }
 
     #[track_caller]
@@ -189,22 +174,10 @@ impl GnmBackend {
         });
     }
 
-    /// One write for each run of instances whose joints moved.
     fn upload_skin_rows(&mut self, queue: &wgpu::Queue) {
-        let mut instance = 0;
-        while let Some(skip) = self.dirty_rows[instance..].iter().position(|dirty| *dirty) {
-            let first = instance + skip;
-            self.rows.clear();
-            instance = first;
-            while instance < self.poses.len() && std::mem::take(&mut self.dirty_rows[instance]) {
-                self.rows.extend_from_slice(self.poses[instance].skin_rows());
-                instance += 1;
-            }
-            self.skin_rows.write(queue, first, &self.rows);
-            let count = (instance - first) as u64;
-            self.counters.skin_row_instances += count;
-            self.counters.skin_row_bytes += count * bytes_per_instance(self.info.joint_names.len());
-        }
+        let sent = self.skin_rows.upload(queue, |instance| self.poses[instance].skin_rows());
+        self.counters.skin_row_instances += sent.items;
+        self.counters.skin_row_bytes += sent.bytes;
     }
 
     fn record(&mut self, encoder: &mut wgpu::CommandEncoder) {
@@ -213,15 +186,13 @@ impl GnmBackend {
             timestamp_writes: None,
         });
         pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &self.groups[self.current], &[]);
-        pass.set_bind_group(crate::gpu::skinning::GROUP, self.skin_rows.group(), &[]);
+        pass.set_bind_group(0, &self.groups[self.vertices.current()], &[]);
+        pass.set_bind_group(skinning::GROUP, self.skin_rows.group(), &[]);
         pass.dispatch_workgroups(self.model.block_count, self.tiles.shape().tile_count() as u32, 1);
         drop(pass);
         self.counters.dispatches += 1;
-        if let (Some(normals), Some(stage)) = (&self.normals, self.model.normals_stage()) {
-            normals.encode(stage, encoder, self.current);
-            self.counters.dispatches += 1;
-        }
+        let with_normals = self.vertices.encode_normals(self.model.normals_stage(), encoder);
+        self.counters.dispatches += u64::from(with_normals);
     }
 }
 
@@ -261,42 +232,33 @@ impl RigBackend for GnmBackend {
     fn set_joint_overrides(&mut self, instance: usize, overrides: &[JointOverride]) -> Result<bool, ControlError> {
         self.check_instance(instance);
         let changed = self.poses[instance].set_joint_overrides(&self.model.pack, overrides)?;
-        self.dirty_rows[instance] |= changed;
+        if changed {
+            self.skin_rows.mark(instance);
+        }
         Ok(changed)
     }
 
     fn set_joint_worlds(&mut self, instance: usize, worlds: &[(JointId, Affine3A)]) -> Result<bool, ControlError> {
         self.check_instance(instance);
         let changed = self.poses[instance].set_joint_worlds(&self.model.pack, worlds)?;
-        self.dirty_rows[instance] |= changed;
+        if changed {
+            self.skin_rows.mark(instance);
+        }
         Ok(changed)
     }
 
     fn encode(&mut self, queue: &wgpu::Queue, encoder: &mut wgpu::CommandEncoder) {
-        let is_first = !std::mem::replace(&mut self.encoded, true);
-        self.previous = self.current;
-        if !self.tiles.any_dirty() && !self.dirty_rows.contains(&true) {
-            return;
+        let changed = self.tiles.any_dirty() || self.skin_rows.is_dirty();
+        self.vertices.next_frame(changed);
+        if changed {
+            self.upload_coefficients(queue);
+            self.upload_skin_rows(queue);
+            self.record(encoder);
         }
-        self.upload_coefficients(queue);
-        self.upload_skin_rows(queue);
-        if !is_first {
-            self.current = (self.current + 1) % self.positions.len();
-        }
-        self.record(encoder);
     }
 
     fn vertices(&self) -> VertexView<'_> {
-        let [first, last] = [0, self.positions.len() - 1];
-        VertexView {
-            positions: [&self.positions[first], &self.positions[last]],
-            current: self.current,
-            previous: self.previous,
-            normals: self.normals.as_ref().map(VertexNormals::buffer),
-            tangents: None,
-            vertex_count: self.info.vertex_count,
-            instance_count: self.info.instance_count,
-        }
+        self.vertices.view()
     }
 
     fn bounds(&self, instance: usize) -> Aabb {

@@ -1,14 +1,18 @@
 //! Device plumbing that knows no rig: composed shaders, buffers, shared stages, the limit planner, and a device for tests and the command line.
 
 mod buffers;
+mod dirty;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod headless;
 pub mod limits;
 pub mod normals;
 pub mod shaders;
 pub mod skinning;
+pub mod sparse;
+pub mod vertices;
 
 pub(crate) use buffers::{bind_group, bind_group_layout, storage_buffer, uniform_buffer};
+pub use dirty::Upload;
 
 /// The host's device and queue. They stay the host's: nothing here submits, polls or reads back.
 #[derive(Debug, Clone, Copy)]

@@ -5,15 +5,24 @@
 /// The skinning definition that stands in front of every rig's stage.
 pub const LBS_COMMON: &str = include_str!("../../shaders/lbs_common.wgsl");
 
+/// The gather over packed sparse deltas, between [`LBS_COMMON`] and the stages of rigs that have them.
+pub const SPARSE_COMMON: &str = include_str!("../../shaders/sparse_common.wgsl");
+
 /// Neutral, expression, gaze and seam of a GNM head, then skinning.
 pub const GNM_BLEND: ShaderStage =
     ShaderStage { stem: "gnm_blend", parts: &[LBS_COMMON, include_str!("../../shaders/gnm_blend.wgsl")] };
+
+/// Neutral and packed deltas of a MetaHuman rig, then skinning.
+pub const ORL_DEFORM: ShaderStage = ShaderStage {
+    stem: "orl_deform",
+    parts: &[LBS_COMMON, SPARSE_COMMON, include_str!("../../shaders/orl_deform.wgsl")],
+};
 
 /// Vertex normals from posed positions.
 pub const NORMALS: ShaderStage = ShaderStage { stem: "normals", parts: &[include_str!("../../shaders/normals.wgsl")] };
 
 /// Every stage there is.
-pub const STAGES: [ShaderStage; 2] = [GNM_BLEND, NORMALS];
+pub const STAGES: [ShaderStage; 3] = [GNM_BLEND, ORL_DEFORM, NORMALS];
 
 /// One compute stage: a stem and the texts it is put together from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

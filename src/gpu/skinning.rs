@@ -1,5 +1,6 @@
 //! The host side of `lbs_common.wgsl`: bind group 1 of every rig's stage.
 
+use super::dirty::{Dirty, Upload};
 use super::{GpuContext, bind_group, bind_group_layout, limits, storage_buffer, uniform_buffer};
 use crate::error::LimitError;
 use crate::lbs::Influences;
@@ -72,7 +73,10 @@ impl InfluenceTable {
 pub struct SkinRows {
     buffer: wgpu::Buffer,
     group: wgpu::BindGroup,
-    joint_count: usize,
+    row_count: usize,
+    dirty: Dirty,
+    /// A run of instances on its way to the device.
+    staged: Vec<Rows>,
 }
 
 impl SkinRows {
@@ -91,7 +95,8 @@ impl SkinRows {
         };
         let params = uniform_buffer(gpu, "rigeval.lbs_common.params", &params);
         let group = bind_group(gpu.device, "rigeval.lbs_common", &table.layout, &[&table.buffer, &buffer, &params]);
-        SkinRows { buffer, group, joint_count: rest.len() }
+        let staged = Vec::with_capacity(instances * rest.len());
+        SkinRows { buffer, group, row_count: rest.len(), dirty: Dirty::new(instances), staged }
     }
 
     /// Replaces the rows of neighbouring instances, from `first` on.
@@ -99,8 +104,33 @@ impl SkinRows {
     /// # Shapes
     /// rows: (n, J)
     pub fn write(&self, queue: &wgpu::Queue, first: usize, rows: &[Rows]) {
-        let offset = first as u64 * bytes_per_instance(self.joint_count);
+        let offset = first as u64 * bytes_per_instance(self.row_count);
         queue.write_buffer(&self.buffer, offset, bytemuck::cast_slice(rows));
+    }
+
+    /// Takes note that one instance's rows changed.
+    pub fn mark(&mut self, instance: usize) {
+        self.dirty.mark(instance);
+    }
+
+    /// Whether there is anything to upload.
+    #[must_use]
+    pub fn is_dirty(&self) -> bool {
+        self.dirty.any()
+    }
+
+    /// Sends the rows of the instances that changed, one write for each run of them.
+    pub fn upload<'a>(&mut self, queue: &wgpu::Queue, rows_of: impl Fn(usize) -> &'a [Rows]) -> Upload {
+        let (buffer, staged) = (&self.buffer, &mut self.staged);
+        let bytes_each = bytes_per_instance(self.row_count);
+        self.dirty.take_runs(|run| {
+            let offset = run.start as u64 * bytes_each;
+            staged.clear();
+            run.for_each(|instance| staged.extend_from_slice(rows_of(instance)));
+            let bytes: &[u8] = bytemuck::cast_slice(staged);
+            queue.write_buffer(buffer, offset, bytes);
+            bytes.len() as u64
+        })
     }
 
     /// Bytes on the device.

@@ -17,20 +17,20 @@ pub(super) const PUPIL_ANGLE: f64 = 0.17;
 /// Polar angle at which the iris ends.
 pub(super) const IRIS_ANGLE: f64 = 0.46;
 /// Height of the line where the closed lips meet, at the midline.
-pub(super) const MOUTH_Y: f64 = 0.2140;
+pub(crate) const MOUTH_Y: f64 = 0.2140;
 /// Half the width of the mouth.
-pub(super) const MOUTH_HALF_WIDTH: f64 = 0.0255;
+pub(crate) const MOUTH_HALF_WIDTH: f64 = 0.0255;
 /// The axis of the jaw goes through this point along x.
-pub(super) const JAW_HINGE: DVec3 = dvec3(0.0, 0.2480, 0.0050);
+pub(crate) const JAW_HINGE: DVec3 = dvec3(0.0, 0.2480, 0.0050);
 /// The tip of the chin.
 pub(super) const CHIN: DVec3 = dvec3(0.0, 0.1950, 0.1180);
 /// The point that the neck joint is built around.
-pub(super) const NECK: DVec3 = dvec3(0.0, 0.1150, -0.0040);
+pub(crate) const NECK: DVec3 = dvec3(0.0, 0.1150, -0.0040);
 /// The point that the head joint is built around.
-pub(super) const SKULL_BASE: DVec3 = dvec3(0.0, 0.1880, -0.0020);
+pub(crate) const SKULL_BASE: DVec3 = dvec3(0.0, 0.1880, -0.0020);
 
 /// The centre of an eyeball.
-pub(super) fn eye_centre(side: Side) -> DVec3 {
+pub(crate) fn eye_centre(side: Side) -> DVec3 {
     dvec3(0.0315 * side.sign(), 0.2850, 0.1075)
 }
 
@@ -43,13 +43,13 @@ pub(super) fn lid_margins(across: f64) -> (f64, f64) {
 }
 
 /// Height of the line where the closed lips meet.
-pub(super) fn mouth_line(x: f64) -> f64 {
+pub(crate) fn mouth_line(x: f64) -> f64 {
     let across = x / MOUTH_HALF_WIDTH;
     MOUTH_Y + 0.0012 * across * across - 0.0006
 }
 
 /// 1 on the face, 0 behind the ears.
-pub(super) fn frontness(z: f64) -> f64 {
+pub(crate) fn frontness(z: f64) -> f64 {
     smooth01((z - 0.010) / 0.060)
 }
 
@@ -88,6 +88,18 @@ pub(super) struct Detail {
 }
 
 impl Detail {
+    /// The skin has the 24,049 vertices of a MetaHuman's head mesh.
+    pub(super) fn fine() -> Detail {
+        Detail {
+            front: 66,
+            side: 50,
+            rows: 86,
+            eye_opening: Some(Patch { columns: 14, rows: 6, depth: 4 }),
+            mouth_opening: Some(Patch { columns: 16, rows: 2, depth: 10 }),
+            ..Detail::of(HeadSize::Full)
+        }
+    }
+
     pub(super) fn of(size: HeadSize) -> Detail {
         match size {
             HeadSize::Full => Detail {

@@ -4,7 +4,7 @@
 //! and eyeballs, teeth and a tongue are put behind them. It is exactly symmetric, and the same on every machine up to the last
 //! digits of `sin` and `exp`. Metres; +X subject-left, +Y up, +Z out of the face.
 
-mod anatomy;
+pub(crate) mod anatomy;
 pub(crate) mod curve;
 mod groups;
 mod inset;
@@ -178,7 +178,16 @@ impl Head {
     /// Builds the head.
     #[must_use]
     pub fn build(size: HeadSize) -> Head {
-        let detail = Detail::of(size);
+        Head::of_detail(Detail::of(size))
+    }
+
+    /// A finer head than [`HeadSize::Full`]: 24,049 vertices of skin, as a MetaHuman's head mesh has.
+    #[must_use]
+    pub fn build_fine() -> Head {
+        Head::of_detail(Detail::fine())
+    }
+
+    fn of_detail(detail: Detail) -> Head {
         let mut head = Head {
             positions: vec![],
             quads: vec![],

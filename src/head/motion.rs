@@ -155,7 +155,7 @@ impl Head {
     }
 
     /// 1 where the skin goes with the lower jaw, 0 on the upper lip and above.
-    fn jaw_share(p: DVec3) -> f64 {
+    pub(crate) fn jaw_share(p: DVec3) -> f64 {
         let line = mouth_line(p.x);
         // Near the opening the lips decide, elsewhere the cheek stretches smoothly.
         let at_mouth = smooth01((MOUTH_HALF_WIDTH * 1.02 - p.x.abs()) / 0.016)

@@ -34,6 +34,18 @@ fn head_counts_are_those_of_the_real_model() {
 }
 
 #[test]
+fn head_fine_has_the_skin_of_a_metahuman() {
+    let head = Head::build_fine();
+    assert_eq!(head.components.iter().filter(|c| **c == Component::Skin).count(), 24_049);
+    for (vertex, partner) in head.mirror.iter().enumerate() {
+        assert_eq!(head.positions[*partner as usize], mirror::reflected(head.positions[vertex]), "vertex {vertex}");
+    }
+    for (upper, lower) in rim_pairs(&head, &rim(&head, Tissue::MouthSock)) {
+        assert!(head.positions[upper].distance(head.positions[lower]) < 1e-5);
+    }
+}
+
+#[test]
 fn head_every_vertex_is_used_and_every_edge_is_shared_consistently() {
     for size in SIZES {
         let head = Head::build(size);

@@ -58,7 +58,7 @@ impl Head {
     }
 
     /// 1 at the tip of the tongue, 0 at its root.
-    pub(super) fn tongue_tip(&self) -> Vec<f64> {
+    pub(crate) fn tongue_tip(&self) -> Vec<f64> {
         let tongue = |vertex: usize| self.components[vertex] == Component::Tongue;
         let middle = self.mean_where(tongue);
         let along = |vertex: usize, p: DVec3| smooth01((p.z - (middle.z - 0.015)) / 0.040) * f64::from(tongue(vertex));
@@ -86,7 +86,7 @@ impl Head {
     }
 
     /// Whether the point lies below the line where the closed lips meet.
-    pub(super) fn is_below_mouth(p: DVec3) -> bool {
+    pub(crate) fn is_below_mouth(p: DVec3) -> bool {
         p.y < mouth_line(p.x)
     }
 

@@ -3,18 +3,19 @@
 //! Only the frame is read and checked here; what the members mean is [`super::pack`]'s business.
 
 use crate::error::{LoadError, LoadErrorKind};
-use crate::files;
+use crate::files::PackPrefix;
 use indexmap::IndexMap;
 use std::fmt;
 use std::ops::Range;
 
-const MAGIC: &[u8; 8] = b"ORLPACK1";
-const PREFIX_BYTES: usize = 16;
 const ALIGNMENT_BYTES: usize = 8;
 /// The format defines twelve.
 const MAX_MEMBERS: usize = 1024;
 /// The length is stored in a u32; rewriting may make the table a few bytes per member longer, and must not run past it.
 const MAX_PACK_BYTES: usize = u32::MAX as usize - (1 << 20);
+
+const PREFIX: PackPrefix =
+    PackPrefix { magic: b"ORLPACK1", kind: "an ORL pack", length_field: "tocLen", limit_bytes: MAX_PACK_BYTES };
 
 /// A container whose lengths and table of contents hold together.
 ///
@@ -46,8 +47,8 @@ impl Container {
     /// list of names, offsets and lengths, `Corrupt` for one that is not JSON, for names that are empty or given twice, and for members that
     /// overlap or do not lie on multiples of 8, `Unsupported` for more than 1024 members.
     pub fn read(bytes: Vec<u8>) -> Result<Container, LoadError> {
-        let toc_end = check_prefix(&bytes)?;
-        let members = read_toc(&bytes[PREFIX_BYTES..toc_end], bytes.len())?;
+        let toc_end = PREFIX.check(&bytes)?;
+        let members = read_toc(&bytes[PackPrefix::BYTES..toc_end], bytes.len())?;
         check_overlaps(&members, toc_end)?;
         Ok(Container { members, bytes })
     }
@@ -115,39 +116,6 @@ impl Container {
     #[must_use]
     pub fn len_bytes(&self) -> usize {
         self.bytes.len()
-    }
-}
-
-/// Checks magic and lengths and gives the end of the table of contents.
-fn check_prefix(bytes: &[u8]) -> Result<usize, LoadError> {
-    let error = |kind, field: &str, expected: &str, found: String| Err(LoadError::new(kind, field, expected, found));
-    if let Some(other) = files::recognise_non_data(bytes) {
-        return error(LoadErrorKind::Format, "magic", "\"ORLPACK1\"", format!("{other}, not an ORL pack"));
-    }
-    if bytes.len() < PREFIX_BYTES {
-        return error(LoadErrorKind::Truncated, "file", "16 bytes or more", format!("{}: pack too short", bytes.len()));
-    }
-    if &bytes[..8] != MAGIC {
-        let found = format!("not an ORL pack: magic is \"{}\"", bytes[..8].escape_ascii());
-        return error(LoadErrorKind::Format, "magic", "\"ORLPACK1\"", found);
-    }
-    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize;
-    let (toc_bytes, total_bytes) = (word(8), word(12));
-    if total_bytes != bytes.len() {
-        let expected = format!("{total_bytes} bytes");
-        let found = format!("{}: truncated or corrupt download", bytes.len());
-        return error(LoadErrorKind::Truncated, "totalLen", &expected, found);
-    }
-    if total_bytes > MAX_PACK_BYTES {
-        let expected = format!("at most {MAX_PACK_BYTES} bytes");
-        return error(LoadErrorKind::Unsupported, "totalLen", &expected, total_bytes.to_string());
-    }
-    match PREFIX_BYTES.checked_add(toc_bytes).filter(|&end| end <= total_bytes) {
-        Some(end) => Ok(end),
-        None => {
-            let expected = format!("at most {} bytes", total_bytes - PREFIX_BYTES);
-            error(LoadErrorKind::Truncated, "tocLen", &expected, format!("{toc_bytes}: runs past the end"))
-        }
     }
 }
 
@@ -231,7 +199,7 @@ fn encode(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut offsets = vec![0; members.len()];
     let (text, total) = loop {
         let text = toc_text(members, &offsets);
-        let mut end = (PREFIX_BYTES + text.len()).next_multiple_of(ALIGNMENT_BYTES);
+        let mut end = (PackPrefix::BYTES + text.len()).next_multiple_of(ALIGNMENT_BYTES);
         let mut laid = Vec::with_capacity(members.len());
         for (_, data) in members {
             laid.push(end);
@@ -243,7 +211,7 @@ fn encode(members: &[(&str, &[u8])]) -> Vec<u8> {
         offsets = laid;
     };
     let mut out = Vec::with_capacity(total);
-    out.extend_from_slice(MAGIC);
+    out.extend_from_slice(PREFIX.magic);
     out.extend_from_slice(&(text.len() as u32).to_le_bytes());
     out.extend_from_slice(&(total as u32).to_le_bytes());
     out.extend_from_slice(text.as_bytes());

@@ -7,6 +7,9 @@ use crate::error::{LoadError, LoadErrorKind, one_line};
 /// The share of a list of names that must have a control.
 const RESOLVED_PERCENT: usize = 80;
 
+/// The field of every error about names.
+pub(crate) const NAMES_FIELD: &str = "control names";
+
 /// How many names a message lists before it counts the rest.
 const LISTED: usize = 20;
 
@@ -59,7 +62,7 @@ impl ControlBinding {
         ControlBinding { layer, layer_len: names.len(), slots: (0..names.len()).map(Some).collect(), names }
     }
 
-    /// These controls, in the layer that more of the names belong to; the GUI layer at a tie.
+    /// These controls, in the layer of [`ControlBinding::layer_of_names`].
     ///
     /// Up to a fifth of the names may have no control; one warning in the log names them.
     ///
@@ -67,10 +70,15 @@ impl ControlBinding {
     /// `Missing` - no names, or fewer than four fifths of them have a control in either layer: the message lists those without;
     /// `Corrupt` - two names for one control, or one name twice.
     pub fn of_names(dna: &Dna, names: &[String]) -> Result<ControlBinding, LoadError> {
-        let [gui, raw] = [ControlLayer::Gui, ControlLayer::Raw].map(|layer| resolve(dna, layer, names));
-        let (layer, slots) =
-            if resolved(&raw) > resolved(&gui) { (ControlLayer::Raw, raw) } else { (ControlLayer::Gui, gui) };
-        ControlBinding::checked(dna, layer, names, slots, "GUI or raw")
+        let layer = ControlBinding::layer_of_names(dna, names);
+        ControlBinding::checked(dna, layer, names, resolve(dna, layer, names), "GUI or raw")
+    }
+
+    /// The layer that more of the names belong to; the GUI layer at a tie.
+    #[must_use]
+    pub fn layer_of_names(dna: &Dna, names: &[String]) -> ControlLayer {
+        let [gui, raw] = [ControlLayer::Gui, ControlLayer::Raw].map(|layer| resolved(&resolve(dna, layer, names)));
+        if raw > gui { ControlLayer::Raw } else { ControlLayer::Gui }
     }
 
     /// These controls, in a layer that is given.
@@ -88,9 +96,8 @@ impl ControlBinding {
         slots: Vec<Option<usize>>,
         layers: &str,
     ) -> Result<ControlBinding, LoadError> {
-        const FIELD: &str = "control names";
         if names.is_empty() {
-            return Err(LoadError::new(LoadErrorKind::Missing, FIELD, "at least one name", "none"));
+            return Err(LoadError::new(LoadErrorKind::Missing, NAMES_FIELD, "at least one name", "none"));
         }
         let binding = ControlBinding { layer, names: names.to_vec(), slots, layer_len: layer.names_of(dna).len() };
         let (found, missing) = (resolved(&binding.slots), binding.unresolved());
@@ -98,11 +105,11 @@ impl ControlBinding {
             let expected = format!("{layers} controls for at least {RESOLVED_PERCENT} % of {} names", names.len());
             // Twenty names are more than the usual length of a message, and each is needed.
             let found = format!("{found}; none for {}", listed(&missing));
-            return Err(LoadError { found, ..LoadError::new(LoadErrorKind::Missing, FIELD, expected, "") });
+            return Err(LoadError { found, ..LoadError::new(LoadErrorKind::Missing, NAMES_FIELD, expected, "") });
         }
         if let Some((first, second)) = binding.duplicate() {
             let found = format!("\"{}\" and \"{}\"", one_line(first), one_line(second));
-            return Err(LoadError::new(LoadErrorKind::Corrupt, FIELD, "one name for each control", found));
+            return Err(LoadError::new(LoadErrorKind::Corrupt, NAMES_FIELD, "one name for each control", found));
         }
         if !missing.is_empty() {
             log::warn!("control names: no {} control for {}; these set nothing", layer.name(), listed(&missing));

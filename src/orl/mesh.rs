@@ -1,6 +1,6 @@
 //! The meshes of one character as one: rest positions, deltas, skin and triangles, one mesh after another.
 
-use super::dna::{Dna, FaceWinding, Mesh};
+use super::dna::{Dna, FaceWinding, Mesh, Target};
 use super::model::OrlModel;
 use super::pack::OrlPack;
 use super::shells::ShellMesh;
@@ -43,7 +43,7 @@ impl OrlMesh {
         format: DeltaFormat,
     ) -> Result<OrlMesh, LoadError> {
         let mut parts = Vec::new();
-        let mut targets: Vec<(u32, Vec<u32>, &[[f32; 3]])> = Vec::new();
+        let mut targets: Vec<(&Target, Vec<u32>)> = Vec::new();
         let mut first = 0;
         for (i, &mesh) in meshes.iter().enumerate() {
             if meshes[..i].contains(&mesh) {
@@ -53,11 +53,8 @@ impl OrlMesh {
                 let expected = format!("a mesh below {}, as many as the geometry holds", dna.meshes.len());
                 return Err(LoadError::new(LoadErrorKind::Missing, "meshes", expected, mesh));
             };
-            let moved = source.targets.iter().map(|t| {
-                let vertices = t.vertices.iter().map(|v| v + first).collect();
-                (u32::from(t.channel), vertices, t.deltas.as_slice())
-            });
-            targets.extend(moved);
+            let moved = |t: &Target| t.vertices.iter().map(|v| v + first).collect();
+            targets.extend(source.targets.iter().map(|t| (t, moved(t))));
             let name = dna.definition.mesh_names.get(mesh).cloned().unwrap_or_default();
             parts.push(Part::of_dna(source, model, name, dna.conventions.face_winding));
             first += source.positions.len() as u32;
@@ -65,7 +62,7 @@ impl OrlMesh {
         add_shells(&mut parts, model, shells)?;
         let targets: Vec<SparseTarget> = targets
             .iter()
-            .map(|(channel, vertices, deltas)| SparseTarget { channel: *channel, vertices, deltas })
+            .map(|(t, vertices)| SparseTarget { channel: t.channel.into(), vertices, deltas: &t.deltas })
             .collect();
         let deltas = SparseRows::new(parts.iter().map(|p| p.neutral.len()).sum(), &targets, format)
             .map_err(|e| e.within(format!("meshes {meshes:?}")))?;

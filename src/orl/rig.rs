@@ -1,5 +1,6 @@
 //! One character: its meshes, skeleton and RigLogic, bound to the names of the controls that drive it.
 
+use super::bounds::OrlBounds;
 use super::controls::{ControlBinding, ControlLayer};
 use super::dna::Dna;
 use super::instance::OrlInstance;
@@ -14,6 +15,7 @@ use crate::math::Aabb;
 use crate::sparse::{DeltaFormat, sparse_gather};
 use crate::{lbs, math};
 use glam::DVec3;
+use std::sync::OnceLock;
 
 /// What controls are to be called, and so which layer they go in by.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +68,7 @@ pub struct OrlRig {
     undriven: Vec<String>,
     rest: OrlInstance,
     rest_positions: Vec<[f32; 3]>,
+    bounds: OnceLock<OrlBounds>,
 }
 
 impl OrlRig {
@@ -130,6 +133,7 @@ impl OrlRig {
             default_controls,
             rest,
             rest_positions,
+            bounds: OnceLock::new(),
         })
     }
 
@@ -197,6 +201,12 @@ impl OrlRig {
     #[must_use]
     pub fn rest_bounds(&self) -> Aabb {
         Aabb::of_points(self.rest_positions.iter().copied())
+    }
+
+    /// What bounds an instance, measured at the first use.
+    #[must_use]
+    pub fn bounds(&self) -> &OrlBounds {
+        self.bounds.get_or_init(|| OrlBounds::new(&self.mesh))
     }
 
     pub(super) fn parts(&self) -> Parts<'_> {

@@ -50,8 +50,22 @@ impl fmt::Display for Refusal {
     }
 }
 
+/// What the GPU may be off in an ORL rig beside [`GPU_TOLERANCE`], in centimetres: a micrometre, for f32 sums over deltas and influences of
+/// either sign that cancel.
+pub const ORL_GPU_TOLERANCE_CM: f32 = 1e-4;
+
 /// Passes when every coordinate is within `tolerance * max(1, max |reference|)`.
 pub fn compare(reference: Source, candidate: Source, tolerance: f32) -> Result<Difference, Refusal> {
+    compare_within(reference, candidate, tolerance, 0.0)
+}
+
+/// Passes when every coordinate is within `relative * max(1, max |reference|) + absolute`.
+pub fn compare_within(
+    reference: Source,
+    candidate: Source,
+    relative: f32,
+    absolute: f32,
+) -> Result<Difference, Refusal> {
     let same_memory = reference.vertices.as_ptr() == candidate.vertices.as_ptr();
     if reference.name == candidate.name || same_memory {
         return Err(Refusal::SameSource(reference.name));
@@ -73,7 +87,7 @@ pub fn compare(reference: Source, candidate: Source, tolerance: f32) -> Result<D
         candidate: candidate.name,
         max: off(worst_vertex),
         worst_vertex,
-        allowed: tolerance * largest.max(1.0),
+        allowed: relative * largest.max(1.0) + absolute,
     };
     if difference.max <= difference.allowed { Ok(difference) } else { Err(Refusal::TooFar(difference)) }
 }
@@ -83,6 +97,16 @@ pub fn compare(reference: Source, candidate: Source, tolerance: f32) -> Result<D
 pub fn assert_close(what: &str, cpu: &[[f32; 3]], gpu: &[[f32; 3]]) -> f32 {
     let (reference, candidate) = (Source { name: "cpu", vertices: cpu }, Source { name: "gpu", vertices: gpu });
     match compare(reference, candidate, GPU_TOLERANCE) {
+        Ok(difference) => difference.max,
+        Err(refusal) => panic!("{what}: {refusal}"),
+    }
+}
+
+/// The same for an ORL rig in centimetres: [`ORL_GPU_TOLERANCE_CM`] beside [`GPU_TOLERANCE`].
+#[track_caller]
+pub fn assert_close_cm(what: &str, cpu: &[[f32; 3]], gpu: &[[f32; 3]]) -> f32 {
+    let (reference, candidate) = (Source { name: "cpu", vertices: cpu }, Source { name: "gpu", vertices: gpu });
+    match compare_within(reference, candidate, GPU_TOLERANCE, ORL_GPU_TOLERANCE_CM) {
         Ok(difference) => difference.max,
         Err(refusal) => panic!("{what}: {refusal}"),
     }

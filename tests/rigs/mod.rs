@@ -1,6 +1,8 @@
 //! Small heads on the device, and what tests do with any rig.
 #![allow(dead_code)] // Each test target uses its own part.
 
+pub mod orl;
+
 use crate::common::vertices;
 use crate::synthetic::{self, Numbers, SMALL_REGIONS};
 use glam::{Quat, Vec3};

@@ -35,3 +35,18 @@ pub fn check_finite(values: &[f64], what: &str, width: usize) -> Result<(), Load
         None => Ok(()),
     }
 }
+
+/// An array of `(F, width)` as finite f32, with F.
+pub fn rows(array: Array, what: &str, width: usize) -> Result<(Vec<f32>, usize), LoadError> {
+    let frames = frame_count(&array, what, &[width])?;
+    let values = array.into_f64()?;
+    check_finite(&values, what, width)?;
+    let narrow: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+    match narrow.iter().position(|x| x.is_infinite()) {
+        Some(index) => {
+            let field = format!("{what}[{}, {}]", index / width, index % width);
+            Err(LoadError::new(LoadErrorKind::Value, field, "a number in the range of f32", values[index]))
+        }
+        None => Ok((narrow, frames)),
+    }
+}

@@ -17,6 +17,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
+mod orl;
+
 /// Bake a model into a runtime pack
 #[derive(clap::Args)]
 pub struct Args {
@@ -27,6 +29,7 @@ pub struct Args {
 #[derive(Subcommand)]
 enum Rig {
     Gnm(GnmArgs),
+    Orl(orl::Args),
 }
 
 /// Bake a GNM model, a baked head with its body rig, or a GNMW container into an .aosrig
@@ -91,7 +94,13 @@ struct Report {
 }
 
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
-    let Rig::Gnm(args) = &args.rig;
+    match &args.rig {
+        Rig::Gnm(args) => run_gnm(args),
+        Rig::Orl(args) => orl::run(args),
+    }
+}
+
+fn run_gnm(args: &GnmArgs) -> Result<Outcome, Failure> {
     let inputs = [("the model", Some(&*args.input)), ("--identity", args.identity.as_deref())];
     output::refuse_equal(&[("--output", Some(&*args.output))], &inputs)?;
     let output = Output::new(&args.output, &["aosrig"])?;
@@ -117,7 +126,12 @@ fn bake_gnm(args: &GnmArgs) -> Result<GnmPack, Failure> {
     source.insert("input_sha256".into(), json!(sha256_hex(&bytes)));
     let options = BakeOptions { format: args.basis.format(), keep: args.keep, lean: args.lean, source };
     let model = match kind {
-        FileKind::Pack => return Err(Failure::new(format!("{shown}: that is a baked pack already"))),
+        FileKind::Pack | FileKind::OrlPack => {
+            return Err(Failure::new(format!("{shown}: that is a baked pack already")));
+        }
+        FileKind::Dna => {
+            return Err(Failure::new(format!("{shown}: that is a DNA file: rigeval bake orl {shown} -o HEAD.orlpack")));
+        }
         FileKind::BakedHead => return bake_with_body(&bytes, args, &options),
         FileKind::Model => GnmModel::read(&bytes),
         FileKind::Gnmw => gnmw::read(&bytes).and_then(gnmw::Gnmw::into_model),
@@ -140,12 +154,12 @@ fn bake_with_body(head: &[u8], args: &GnmArgs, options: &BakeOptions) -> Result<
     pack.map_err(|e| e.in_file(format!("{} with body {}", args.input.display(), stem.display())).into())
 }
 
-fn with_progress(bake: impl FnOnce(&mut dyn FnMut(f32)) -> Result<GnmPack, LoadError>) -> Result<GnmPack, LoadError> {
+fn with_progress<T>(bake: impl FnOnce(&mut dyn FnMut(f32)) -> T) -> T {
     const STEPS: usize = 1000;
     let bar = progress::bar("baking", STEPS);
-    let pack = bake(&mut |share| bar.set_position((share * STEPS as f32) as u64));
+    let baked = bake(&mut |share| bar.set_position((share * STEPS as f32) as u64));
     bar.finish_and_clear();
-    pack
+    baked
 }
 
 fn read_identity(path: &Path, model: &GnmModel) -> Result<Vec<f64>, Failure> {

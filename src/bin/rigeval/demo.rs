@@ -1,7 +1,7 @@
 //! `rigeval demo`: the sample head through a short performance.
 
 use crate::device::{Device, DeviceChoice};
-use crate::evaluate::{self, ModelInputs, PackInputs};
+use crate::evaluate::{self, Inputs, ModelInputs};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::progress;
@@ -63,7 +63,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
 
     let times: Vec<f64> = (0..args.frames).map(|f| f64::from(f) / FRAMES_PER_SECOND).collect();
     let script = Script::new(&pack, &times)?;
-    let played = evaluate::pack(&device, &pack, &script.inputs())?;
+    let played = evaluate::gnm(&device, &pack, Stage::Pose, &script.inputs())?;
     let ms_per_frame = played.time.as_secs_f64() * 1e3 / times.len() as f64;
     let per_second = pack.vertex_count() as f64 / ms_per_frame * 1e3;
 
@@ -169,12 +169,11 @@ impl Script {
         Ok(Script { controls, width, frame_count: times.len(), overrides, overrides_json, neck, head })
     }
 
-    fn inputs(&self) -> PackInputs<'_> {
-        PackInputs {
+    fn inputs(&self) -> Inputs<'_> {
+        Inputs {
             controls: &self.controls,
             frame_count: self.frame_count,
             overrides: Some(&self.overrides),
-            stage: Stage::Pose,
             normals: false,
         }
     }
@@ -215,7 +214,7 @@ fn widen(positions: &[f32]) -> Vec<f64> {
 
 /// What a GPU computed against the CPU path on the same frames.
 fn against_cpu(gpu: &Device, pack: &Arc<GnmPack>, script: &Script, positions: &[f32]) -> Result<Comparison, Failure> {
-    let cpu = evaluate::pack(&Device::Cpu, pack, &script.inputs())?;
+    let cpu = evaluate::gnm(&Device::Cpu, pack, Stage::Pose, &script.inputs())?;
     compare((&Device::Cpu.source(), &widen(&cpu.positions)), (&gpu.source(), &widen(positions)), script, GPU)
 }
 
@@ -226,7 +225,7 @@ fn software_against_cpu(pack: &Arc<GnmPack>, times: &[f64]) -> Result<Option<(St
     let step = times.len().div_ceil(SOFTWARE_FRAMES);
     let some: Vec<f64> = times.iter().skip(step / 2).step_by(step).copied().collect();
     let script = Script::new(pack, &some)?;
-    let computed = evaluate::pack(&gpu, pack, &script.inputs())?;
+    let computed = evaluate::gnm(&gpu, pack, Stage::Pose, &script.inputs())?;
     Ok(Some((gpu.describe(), against_cpu(&gpu, pack, &script, &computed.positions)?)))
 }
 

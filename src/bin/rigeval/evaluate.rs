@@ -3,39 +3,50 @@
 use crate::device::Device;
 use crate::failure::Failure;
 use crate::progress;
-use rayon::prelude::*;
+use rigeval::backend::RigBackend;
 use rigeval::error::ControlError;
 use rigeval::frames::Overrides;
 use rigeval::gnm::cpu::gnm_blend;
 use rigeval::gnm::gpu::{GnmBackend, GnmDeviceModel, GnmOptions};
-use rigeval::gnm::model::{Correctives, GnmModel};
 use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::{GnmPose, Stage};
 use rigeval::gpu::headless::Headless;
+use rigeval::math;
 use rigeval::normals::{Incidence, normals};
+use rigeval::orl::cpu::orl_deform;
+use rigeval::orl::gpu::{OrlBackend, OrlDeviceModel, OrlOptions};
+use rigeval::orl::instance::OrlInstance;
+use rigeval::orl::rig::OrlRig;
 use rigeval::skeleton::JointOverride;
-use rigeval::{backend::RigBackend, math};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What drives a pack.
-pub struct PackInputs<'a> {
+mod model;
+
+pub use model::{ModelInputs, model};
+
+/// What drives a rig that takes controls.
+pub struct Inputs<'a> {
     /// (F, C).
     pub controls: &'a [f32],
     /// F.
     pub frame_count: usize,
     /// Joint overrides.
     pub overrides: Option<&'a Overrides>,
-    /// How far to go.
-    pub stage: Stage,
     /// Whether normals are wanted.
     pub normals: bool,
 }
 
-impl PackInputs<'_> {
-    fn frame(&self, frame: usize) -> &[f32] {
+impl Inputs<'_> {
+    /// The controls of one frame.
+    pub fn frame(&self, frame: usize) -> &[f32] {
         let width = self.controls.len() / self.frame_count.max(1);
         &self.controls[frame * width..][..width]
+    }
+
+    /// The overrides of one frame.
+    pub fn turns(&self, frame: usize) -> Vec<JointOverride<'_>> {
+        joint_overrides(self.overrides, frame)
     }
 }
 
@@ -46,8 +57,8 @@ pub fn joint_overrides(overrides: Option<&Overrides>, frame: usize) -> Vec<Joint
     turns.into_iter().map(turn).collect()
 }
 
-/// What comes out of a pack.
-pub struct PackFrames {
+/// What comes out of a rig.
+pub struct PosedFrames {
     /// (F, V, 3).
     pub positions: Vec<f32>,
     /// (F, V, 3).
@@ -56,25 +67,62 @@ pub struct PackFrames {
     pub time: Duration,
 }
 
-/// Every frame of a pack.
-pub fn pack(device: &Device, pack: &Arc<GnmPack>, inputs: &PackInputs) -> Result<PackFrames, Failure> {
+/// Every frame of a GNM pack.
+pub fn gnm(device: &Device, pack: &Arc<GnmPack>, stage: Stage, inputs: &Inputs) -> Result<PosedFrames, Failure> {
     match device {
-        Device::Cpu => pack_on_cpu(pack, inputs),
-        Device::Gpu(gpu) => pack_on_gpu(gpu, pack, inputs),
+        Device::Cpu => {
+            let mut pose = GnmPose::new(pack);
+            on_cpu(inputs, pack.faces(), |controls, turns| {
+                pose.set_controls(pack, controls)?;
+                pose.set_joint_overrides(pack, turns)?;
+                Ok(gnm_blend(pack, &pose, stage))
+            })
+        }
+        Device::Gpu(gpu) => {
+            let options = GnmOptions { normals: inputs.normals, stage, ..GnmOptions::default() };
+            let model = Arc::new(GnmDeviceModel::new(&gpu.context(), Arc::clone(pack))?);
+            let backend = GnmBackend::new(&gpu.context(), &model, instances(inputs), options)?;
+            on_gpu(gpu, Box::new(backend), inputs)
+        }
     }
 }
 
-fn pack_on_cpu(pack: &GnmPack, inputs: &PackInputs) -> Result<PackFrames, Failure> {
+/// Every frame of an ORL rig.
+pub fn orl(device: &Device, rig: &Arc<OrlRig>, inputs: &Inputs) -> Result<PosedFrames, Failure> {
+    match device {
+        Device::Cpu => {
+            let mut instance = OrlInstance::new(rig);
+            on_cpu(inputs, &rig.mesh().mesh().triangles, |controls, turns| {
+                instance.set_controls(rig, controls)?;
+                instance.set_joint_overrides(rig, turns)?;
+                Ok(orl_deform(rig.mesh(), instance.pose()))
+            })
+        }
+        Device::Gpu(gpu) => {
+            let options = OrlOptions { normals: inputs.normals, ..OrlOptions::default() };
+            let model = Arc::new(OrlDeviceModel::new(&gpu.context(), Arc::clone(rig))?);
+            let backend = OrlBackend::new(&gpu.context(), &model, instances(inputs), options)?;
+            on_gpu(gpu, Box::new(backend), inputs)
+        }
+    }
+}
+
+/// One frame after another.
+fn on_cpu(
+    inputs: &Inputs,
+    triangles: &[[u32; 3]],
+    mut evaluate: impl FnMut(&[f32], &[JointOverride]) -> Result<Vec<[f32; 3]>, ControlError>,
+) -> Result<PosedFrames, Failure> {
     let bar = progress::bar("evaluating on the CPU", inputs.frame_count);
-    let incidence = inputs.normals.then(|| Incidence::new(pack.faces(), pack.vertex_count()));
-    let mut pose = GnmPose::new(pack);
-    let mut frames = PackFrames { positions: Vec::new(), normals: inputs.normals.then(Vec::new), time: Duration::ZERO };
+    let mut incidence = None;
+    let mut frames = PosedFrames::new(inputs);
     for frame in 0..inputs.frame_count {
         let start = Instant::now();
-        pose.set_controls(pack, inputs.frame(frame)).map_err(in_frame(frame))?;
-        pose.set_joint_overrides(pack, &joint_overrides(inputs.overrides, frame)).map_err(in_frame(frame))?;
-        let positions = gnm_blend(pack, &pose, inputs.stage);
-        let normals = incidence.as_ref().map(|i| normals(&positions, pack.faces(), i));
+        let positions = evaluate(inputs.frame(frame), &inputs.turns(frame)).map_err(in_frame(frame))?;
+        let normals = inputs.normals.then(|| {
+            let incidence = incidence.get_or_insert_with(|| Incidence::new(triangles, positions.len()));
+            normals(&positions, triangles, incidence)
+        });
         frames.time += start.elapsed();
         frames.positions.extend(positions.as_flattened());
         if let (Some(all), Some(normals)) = (&mut frames.normals, normals) {
@@ -87,25 +135,22 @@ fn pack_on_cpu(pack: &GnmPack, inputs: &PackInputs) -> Result<PackFrames, Failur
 }
 
 /// Several frames at once, one for each instance; a last incomplete batch repeats its last frame.
-const INSTANCES: usize = 8;
+fn instances(inputs: &Inputs) -> usize {
+    inputs.frame_count.clamp(1, 8)
+}
 
-fn pack_on_gpu(gpu: &Headless, pack: &Arc<GnmPack>, inputs: &PackInputs) -> Result<PackFrames, Failure> {
+/// Frames in batches of as many as the backend has instances.
+fn on_gpu(gpu: &Headless, mut backend: Box<dyn RigBackend>, inputs: &Inputs) -> Result<PosedFrames, Failure> {
     let bar = progress::bar("evaluating on the GPU", inputs.frame_count);
-    let instances = inputs.frame_count.clamp(1, INSTANCES);
-    let options = GnmOptions { normals: inputs.normals, stage: inputs.stage, ..GnmOptions::default() };
-    let model = Arc::new(GnmDeviceModel::new(&gpu.context(), Arc::clone(pack))?);
-    let mut backend = GnmBackend::new(&gpu.context(), &model, instances, options)?;
-    let floats = pack.vertex_count() * 3;
-    let mut frames = PackFrames { positions: Vec::new(), normals: inputs.normals.then(Vec::new), time: Duration::ZERO };
+    let (instances, floats) = (backend.info().instance_count, backend.info().vertex_count * 3);
+    let mut frames = PosedFrames::new(inputs);
     for first in (0..inputs.frame_count).step_by(instances) {
         let used = instances.min(inputs.frame_count - first);
         let start = Instant::now();
         for instance in 0..instances {
             let frame = first + instance.min(used - 1);
             backend.set_controls(instance, inputs.frame(frame)).map_err(in_frame(frame))?;
-            backend
-                .set_joint_overrides(instance, &joint_overrides(inputs.overrides, frame))
-                .map_err(in_frame(frame))?;
+            backend.set_joint_overrides(instance, &inputs.turns(frame)).map_err(in_frame(frame))?;
         }
         let mut encoder = gpu.encoder();
         backend.encode(gpu.queue(), &mut encoder);
@@ -123,83 +168,13 @@ fn pack_on_gpu(gpu: &Headless, pack: &Arc<GnmPack>, inputs: &PackInputs) -> Resu
     Ok(frames)
 }
 
-fn in_frame(frame: usize) -> impl Fn(ControlError) -> Failure {
+impl PosedFrames {
+    fn new(inputs: &Inputs) -> PosedFrames {
+        PosedFrames { positions: Vec::new(), normals: inputs.normals.then(Vec::new), time: Duration::ZERO }
+    }
+}
+
+/// A refusal with its frame.
+pub fn in_frame(frame: usize) -> impl Fn(ControlError) -> Failure {
     move |error| Failure::new(format!("frame {frame}: {error}"))
-}
-
-/// What drives the original formula; each input has F frames or one for all.
-#[derive(Default)]
-pub struct ModelInputs {
-    /// F.
-    pub frame_count: usize,
-    /// (F or 1, I).
-    pub identity: Vec<f64>,
-    /// (F or 1, E).
-    pub expression: Vec<f64>,
-    /// (F or 1, J, 3).
-    pub rotations: Vec<f64>,
-    /// (F or 1, 3).
-    pub translation: Vec<f64>,
-}
-
-/// What comes out of the original formula.
-pub struct ModelFrames {
-    /// (F, V, 3).
-    pub positions: Vec<f64>,
-    /// (F, J, 4, 4), row-major.
-    pub joints: Vec<f64>,
-    /// (F, V, 3), where wanted.
-    pub normals: Option<Vec<f32>>,
-    /// Evaluation alone.
-    pub time: Duration,
-}
-
-/// Every frame of the original formula, on the CPU.
-pub fn model(
-    model: &GnmModel,
-    inputs: &ModelInputs,
-    correctives: Correctives,
-    with_normals: bool,
-) -> Result<ModelFrames, Failure> {
-    let bar = progress::bar("evaluating on the CPU", inputs.frame_count);
-    let start = Instant::now();
-    let (identities, expressions) = (model.identity_names.len(), model.expression_names.len());
-    let joints = model.joint_names.len();
-    let evaluate = |frame: usize| {
-        let rotations = row(&inputs.rotations, frame, joints * 3).as_chunks::<3>().0;
-        let t = row(&inputs.translation, frame, 3);
-        let evaluated = model.evaluate(
-            row(&inputs.identity, frame, identities),
-            row(&inputs.expression, frame, expressions),
-            rotations,
-            [t[0], t[1], t[2]],
-            correctives,
-        );
-        bar.inc(1);
-        evaluated.map_err(in_frame(frame))
-    };
-    let evaluated: Vec<_> = (0..inputs.frame_count).into_par_iter().map(evaluate).collect::<Result<_, _>>()?;
-    let incidence = with_normals.then(|| Incidence::new(&model.triangles, model.template.len()));
-    let normals = incidence.map(|incidence| {
-        let narrow = |p: &[f64; 3]| p.map(|x| x as f32);
-        let of_frame = |positions: &[[f64; 3]]| {
-            let positions: Vec<[f32; 3]> = positions.iter().map(narrow).collect();
-            normals(&positions, &model.triangles, &incidence).into_flattened()
-        };
-        evaluated.par_iter().flat_map_iter(|frame| of_frame(&frame.positions)).collect()
-    });
-    let time = start.elapsed();
-    bar.finish_and_clear();
-    Ok(ModelFrames {
-        positions: evaluated.iter().flat_map(|frame| frame.positions.as_flattened()).copied().collect(),
-        joints: evaluated.iter().flat_map(|f| &f.joint_worlds).flat_map(math::row_major_from_affine).collect(),
-        normals,
-        time,
-    })
-}
-
-/// One frame of an input; a single one serves all.
-fn row(values: &[f64], frame: usize, width: usize) -> &[f64] {
-    let first = if values.len() == width { 0 } else { frame * width };
-    &values[first..][..width]
 }

@@ -2,8 +2,8 @@
 
 use crate::bake;
 use crate::failure::{Failure, Outcome};
-use crate::report::{grouped, one_line, report, size};
-use crate::rig::{self, FileKind};
+use crate::report::{grouped, listed, one_line, report, size};
+use crate::rig::{self, Bundle, FileKind};
 use rigeval::files::Files;
 use rigeval::frames::{self, Frames};
 use rigeval::gnm::gnmw;
@@ -14,10 +14,15 @@ use rigeval::npy::Npz;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
+mod bundle;
+mod dna;
+mod findings;
+mod orl_pack;
+
 /// Say what a file is: counts, units, controls, joints, sizes; the reader's checks have passed when it does
 #[derive(clap::Args)]
 pub struct Args {
-    /// A pack, a model or baked head (.npz), a GNMW container, or a folder of reference frames
+    /// A pack, a DNA, a model or baked head (.npz), a GNMW container, a bundle folder, or a folder of reference frames
     file: PathBuf,
     /// Report as JSON
     #[arg(long)]
@@ -39,7 +44,7 @@ impl Facts {
     }
 
     fn add(&mut self, key: &str, value: Value, text: impl std::fmt::Display) {
-        self.lines.push(one_line(&format!("  {:<12}{text}", key.replace('_', " "))));
+        self.lines.push(one_line(&format!("  {:<13} {text}", key.replace('_', " "))));
         self.values.insert(key.into(), value);
     }
 
@@ -59,7 +64,9 @@ impl Facts {
 }
 
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
-    let facts = if args.file.is_dir() {
+    let facts = if Bundle::is(&args.file) {
+        bundle::facts(&args.file)?
+    } else if args.file.is_dir() {
         of_frames(&args.file)?
     } else {
         let bytes = rig::read(&args.file)?;
@@ -69,6 +76,8 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
             FileKind::Model => of_model(&args.file, &bytes).map_err(named)?,
             FileKind::BakedHead => of_baked_head(&args.file, &bytes).map_err(named)?,
             FileKind::Gnmw => of_gnmw(&args.file, &bytes).map_err(named)?,
+            FileKind::Dna => dna::facts(&args.file, &bytes).map_err(named)?,
+            FileKind::OrlPack => orl_pack::facts(&args.file, bytes).map_err(named)?,
         }
     };
     report(args.json, &facts.values, &facts.lines.join("\n"))?;
@@ -189,6 +198,11 @@ fn of_frames(path: &Path) -> Result<Facts, Failure> {
     facts.add("units", json!(manifest.units), &manifest.units);
     let stage = serde_json::to_value(manifest.stage).expect("a plain enum");
     facts.add("stage", stage.clone(), stage.as_str().unwrap_or_default());
+    for (key, index) in [("mesh", manifest.mesh), ("lod", manifest.lod)] {
+        if let Some(index) = index {
+            facts.count(key, index);
+        }
+    }
     facts.count("frames", frames.frame_count);
     facts.count("vertices", frames.vertex_count);
     let mut inputs: Vec<&str> = frames.inputs.iter().map(|(name, _)| *name).collect();
@@ -212,7 +226,15 @@ fn joints(facts: &mut Facts, names: &[String], parents: &[Option<usize>]) {
     let text: Vec<String> = names.iter().zip(parents).map(joint).collect();
     let value: Vec<Value> =
         names.iter().zip(parents).map(|(name, p)| json!({"name": name, "parent": p.map(|p| &names[p])})).collect();
-    facts.add("joints", json!(value), format!("{}: {}", names.len(), text.join(", ")));
+    facts.add("joints", json!(value), counted(&text));
+}
+
+/// How many, and which they are; of many the first.
+fn counted(names: &[String]) -> String {
+    match names {
+        [] => "none".to_string(),
+        _ => format!("{}: {}", grouped(names.len()), listed(names)),
+    }
 }
 
 fn bounds(facts: &mut Facts, bounds: &Aabb, unit: &str) {

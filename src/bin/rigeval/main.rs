@@ -12,6 +12,7 @@ mod evaluate;
 mod failure;
 mod info;
 mod output;
+mod posed;
 mod progress;
 mod report;
 mod rig;

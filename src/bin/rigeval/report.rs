@@ -30,6 +30,16 @@ pub fn one_line(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }
 
+/// The first of many names, and how many more there are.
+pub fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    names[..names.len().min(SHOWN)].join(", ") + &more
+}
+
 /// 17821 as 17,821.
 pub fn grouped(count: usize) -> String {
     let digits = count.to_string();

@@ -2,11 +2,16 @@
 
 use crate::failure::Failure;
 use rigeval::error::{LoadError, LoadErrorKind};
-use rigeval::files;
+use rigeval::expression::ArkitMap;
+use rigeval::files::{self, Files};
 use rigeval::gnm::model::GnmModel;
 use rigeval::gnm::pack::GnmPack;
 use rigeval::npy::Npz;
-use std::path::Path;
+use rigeval::orl::dna::Dna;
+use rigeval::orl::pack::OrlPack;
+use rigeval::scene::manifest::SCENE_FILE;
+use rigeval::scene::{self, SceneData, SceneError};
+use std::path::{Path, PathBuf};
 
 /// The files that commands take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +24,10 @@ pub enum FileKind {
     Pack,
     /// A GNMW web container.
     Gnmw,
+    /// A DNA file: a MetaHuman rig.
+    Dna,
+    /// `ORLPACK1`: one baked mesh of such a rig.
+    OrlPack,
 }
 
 impl FileKind {
@@ -29,6 +38,12 @@ impl FileKind {
         }
         if bytes.starts_with(b"GNMW") {
             return Ok(FileKind::Gnmw);
+        }
+        if bytes.starts_with(b"DNA") {
+            return Ok(FileKind::Dna);
+        }
+        if bytes.starts_with(b"ORLPACK1") {
+            return Ok(FileKind::OrlPack);
         }
         if bytes.starts_with(b"PK") {
             let archive = Npz::open(bytes)?;
@@ -42,21 +57,59 @@ impl FileKind {
             [b'\x93', b'N', b'U', b'M', b'P', b'Y', ..] => "a bare .npy array".to_string(),
             _ => format!("bytes that begin with \"{}\"", bytes[..bytes.len().min(8)].escape_ascii()),
         };
-        let expected = "an .aosrig pack, a gnm_head .npz, a baked head .npz or a GNMW container";
+        let expected =
+            "an .aosrig pack, a gnm_head .npz, a baked head .npz, a GNMW container, a DNA file or an ORL pack";
         Err(LoadError::new(LoadErrorKind::Format, "", expected, found))
     }
 }
 
-/// A rig that can be evaluated.
+/// A file that can be evaluated.
 pub enum Rig {
     /// The original formula.
     Model(Box<GnmModel>),
-    /// The runtime pack.
+    /// The runtime pack of a GNM head.
     Pack(Box<GnmPack>),
+    /// A DNA.
+    Dna(Box<Dna>),
+    /// The runtime pack of one mesh of a DNA.
+    OrlPack(Box<OrlPack>),
+}
+
+/// A folder with `scene.json` and the pack that it names.
+pub struct Bundle {
+    /// What the scene made of it.
+    pub scene: SceneData,
+    /// The pack's file.
+    pub pack: PathBuf,
+}
+
+impl Bundle {
+    /// Whether a path is to be read as a bundle.
+    pub fn is(path: &Path) -> bool {
+        path.is_dir() && path.join(SCENE_FILE).exists()
+    }
+
+    /// Reads a bundle.
+    pub fn read(path: &Path) -> Result<Bundle, Failure> {
+        // Commands send controls, never ARKit weights, so a bundle without a map from them is as good as any.
+        let map = Some(ArkitMap::HandMade);
+        let scene = scene::load(&Files::Folder(path.to_path_buf()), map).map_err(|error| match error {
+            SceneError::Load(error) => {
+                Failure::new(LoadError { file: path.join(&error.file).display().to_string(), ..error })
+            }
+            error => Failure::new(format!("{}: {error}", path.display())),
+        })?;
+        let pack = path.join(scene.manifest.pack().unwrap_or_default());
+        Ok(Bundle { scene, pack })
+    }
 }
 
 /// The bytes of a rig's file.
 pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    if path.is_dir() {
+        let shown = path.display();
+        return Err(Failure::new(format!("{shown}: expected a file, got a folder without {SCENE_FILE}")));
+    }
     Ok(files::read_file(path, files::MAX_FILE_BYTES)?)
 }
 
@@ -66,6 +119,8 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Rig, Failure> {
     let rig = match FileKind::of(&bytes).map_err(|e| e.in_file(&shown))? {
         FileKind::Model => GnmModel::read(&bytes).map(|m| Rig::Model(Box::new(m))),
         FileKind::Pack => GnmPack::read(bytes).map(|p| Rig::Pack(Box::new(p))),
+        FileKind::Dna => Dna::read(&bytes).map(|d| Rig::Dna(Box::new(d))),
+        FileKind::OrlPack => OrlPack::read(bytes).map(|p| Rig::OrlPack(Box::new(p))),
         FileKind::BakedHead | FileKind::Gnmw => {
             return Err(Failure::new(format!("{shown}: bake it first: rigeval bake gnm {shown} -o HEAD.aosrig")));
         }

@@ -2,7 +2,8 @@
 
 use crate::arrays;
 use crate::failure::{Failure, Outcome};
-use crate::output::Output;
+use crate::output::{self, Output};
+use crate::progress;
 use crate::report::{grouped, report};
 use clap::ValueEnum;
 use rigeval::files;
@@ -69,19 +70,19 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let counts = rig.counts();
     let (frame_count, gui, raw) = match (&args.gui, &args.raw) {
         (Some(path), _) => {
-            let (frames, values) = read_rows(path, "GUI controls", counts.gui)?;
+            let (values, frames) = read_rows(path, "GUI controls", counts.gui)?;
             (frames, Some(values), None)
         }
         (None, Some(path)) => {
-            let (frames, values) = read_rows(path, "raw controls", counts.raw)?;
+            let (values, frames) = read_rows(path, "raw controls", counts.raw)?;
             (frames, None, Some(values))
         }
         (None, None) => return Err(Failure::new("give --gui G.npy or --raw R.npy")),
     };
     let masks = args.masks.as_deref().map(|path| read_masks(path, counts.masks, frame_count)).transpose()?;
-    make_folder(&args.output)?;
-    let outputs = PARTS.map(|part| Output::new(&args.output.join(format!("{part}.npy")), &["npy"]));
+    let outputs = outputs(args)?;
 
+    let bar = progress::bar("evaluating on the CPU", counts.lods * frame_count);
     let mut state = RigState::new(&rig);
     let mut parts: [Vec<f32>; 7] = Default::default();
     let mut time = Duration::ZERO;
@@ -99,6 +100,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
             }
             rig.evaluate(&mut state, lod);
             time += start.elapsed();
+            bar.inc(1);
             let results: [&[f32]; 7] = [
                 state.raw(),
                 state.psd(),
@@ -113,6 +115,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
             }
         }
     }
+    bar.finish_and_clear();
     let widths: [&[usize]; 7] = [
         &[counts.raw],
         &[counts.psd],
@@ -124,7 +127,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     ];
     for ((output, values), rest) in outputs.into_iter().zip(&parts).zip(widths) {
         let shape = [&[counts.lods, frame_count], rest].concat();
-        output?.write(&npy::write_f32(&shape, values))?;
+        output.write(&npy::write_f32(&shape, values))?;
     }
     finish(args, &rig, frame_count, time)
 }
@@ -151,22 +154,27 @@ fn row(values: &[f32], width: usize, frame: usize) -> &[f32] {
 }
 
 /// (F, width) finite values, with F.
-fn read_rows(path: &Path, what: &str, width: usize) -> Result<(usize, Vec<f32>), Failure> {
-    let array = arrays::read(path)?;
-    let named = |e: rigeval::error::LoadError| e.in_file(path.display());
-    let frames = arrays::frame_count(&array, what, &[width]).map_err(named)?;
-    let values = array.into_f64().map_err(named)?;
-    arrays::check_finite(&values, what, width).map_err(named)?;
-    Ok((frames, values.into_iter().map(|x| x as f32).collect()))
+fn read_rows(path: &Path, what: &str, width: usize) -> Result<(Vec<f32>, usize), Failure> {
+    Ok(arrays::rows(arrays::read(path)?, what, width).map_err(|e| e.in_file(path.display()))?)
 }
 
 fn read_masks(path: &Path, width: usize, frame_count: usize) -> Result<Vec<f32>, Failure> {
-    let (frames, values) = read_rows(path, "masks", width)?;
+    let (values, frames) = read_rows(path, "masks", width)?;
     if frames == frame_count {
         return Ok(values);
     }
     let shown = path.display();
     Err(Failure::new(format!("{shown}: masks: expected {frame_count} frames as in the controls, got {frames}")))
+}
+
+/// All of them are checked before any is written.
+fn outputs(args: &Args) -> Result<Vec<Output>, Failure> {
+    make_folder(&args.output)?;
+    let paths = PARTS.map(|part| args.output.join(format!("{part}.npy")));
+    let named: Vec<output::Named> = paths.iter().map(|path| ("an output", Some(path.as_path()))).collect();
+    let inputs = [("--gui", args.gui.as_deref()), ("--raw", args.raw.as_deref()), ("--masks", args.masks.as_deref())];
+    output::refuse_equal(&named, &inputs)?;
+    paths.iter().map(|path| Output::new(path, &["npy"])).collect()
 }
 
 fn make_folder(path: &Path) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! Conditional tables: piecewise linear functions of single controls, summed per output and clamped to 0..1.
 
 use crate::orl::dna::Conditional;
+use std::cmp::Reverse;
 
 /// The rows of a table, in file order.
 #[derive(Debug, Clone, Default)]
@@ -60,24 +61,24 @@ impl ConditionalTable {
     /// For every input the value that would explain the outputs best: among its ranges the one that most rows agree on. Not an exact inverse.
     pub(super) fn reverse(&self, outputs: &[f32], inputs: &mut [f32]) {
         inputs.fill(0.0);
-        for (control, value) in inputs.iter_mut().enumerate() {
-            let rows = || self.pieces.iter().map(|p| &p.row).filter(move |p| usize::from(p.input) == control);
-            let explains = |p: &Conditional| {
-                let x = (outputs[usize::from(p.output)] - p.cut) / p.slope;
-                (p.slope != 0.0 && p.from <= x && x <= p.to).then_some(x)
+        // Rows by input and range, each with its place in the table; -0 and 0 bound the same range.
+        let key = |row: &Conditional| (row.input, (row.from + 0.0).to_bits(), (row.to + 0.0).to_bits());
+        let mut rows: Vec<(usize, &Conditional)> = self.pieces.iter().map(|p| &p.row).enumerate().collect();
+        rows.sort_by_key(|(_, row)| key(row));
+        let explains = |row: &Conditional| {
+            let x = (outputs[usize::from(row.output)] - row.cut) / row.slope;
+            (row.slope != 0.0 && row.from <= x && x <= row.to).then_some(x)
+        };
+        for rows in rows.chunk_by(|(_, a), (_, b)| a.input == b.input) {
+            let ranges = rows.chunk_by(|(_, a), (_, b)| key(a) == key(b));
+            let agrees = |row: &Conditional| outputs[usize::from(row.output)] != 0.0 && explains(row).is_some();
+            // Of ranges with as many rows the table's first wins.
+            let rank = |range: &&[(usize, &Conditional)]| {
+                (range.iter().filter(|(_, row)| agrees(row)).count(), Reverse(range[0].0))
             };
-            let in_range = |p: &Conditional, range: (f32, f32)| (p.from, p.to) == range;
-            let mut best: Option<((f32, f32), usize)> = None;
-            for range in rows().map(|p| (p.from, p.to)) {
-                let same = rows().filter(|p| in_range(p, range));
-                let agreeing = same.filter(|p| outputs[usize::from(p.output)] != 0.0 && explains(p).is_some()).count();
-                // Strictly more: the first range wins a tie.
-                if best.is_none_or(|(_, most)| agreeing > most) {
-                    best = Some((range, agreeing));
-                }
-            }
-            if let Some((range, _)) = best {
-                *value = rows().filter(|p| in_range(p, range)).find_map(explains).unwrap_or(0.0);
+            if let Some(range) = ranges.max_by_key(rank) {
+                let value = range.iter().find_map(|(_, row)| explains(row));
+                inputs[usize::from(range[0].1.input)] = value.unwrap_or(0.0);
             }
         }
     }
@@ -141,5 +142,16 @@ mod tests {
         let mut inputs = [9.0];
         t.reverse(&[0.5, 0.75], &mut inputs);
         assert_eq!(inputs, [0.75]);
+    }
+
+    #[test]
+    fn reverse_of_a_long_table_compares_no_row_with_every_other() {
+        // A range of its own for each of 200,000 rows of one control; -0 and 0 bound the same one, which two rows agree on.
+        let row = |i: u32| (0, 0, -(i as f32) - 2.0, -(i as f32) - 1.0, 1.0, 0.0);
+        let mut rows: Vec<_> = (0..200_000).map(row).collect();
+        rows.extend([(0, 1, -0.0, 1.0, 2.0, 0.0), (0, 1, 0.0, 1.0, 4.0, 0.0)]);
+        let mut inputs = [9.0];
+        table(&rows).reverse(&[-100.5, 0.5], &mut inputs);
+        assert_eq!(inputs, [0.25]);
     }
 }

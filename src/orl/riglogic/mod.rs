@@ -37,6 +37,7 @@ mod quaternion_joints;
 mod rbf;
 mod rig;
 pub(super) mod rotation;
+mod slabs;
 mod state;
 mod twist_swing;
 mod usage;

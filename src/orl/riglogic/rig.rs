@@ -73,7 +73,7 @@ impl RigLogic {
             correctives: Correctives::new(&dna.behavior.psd, counts.raw, counts.psd, &used),
             joint_groups: JointGroups::new(groups, &is_quaternion, counts.lods, output),
             quaternion_joints: QuaternionJoints::new(groups, &is_quaternion, counts.lods, euler),
-            variable_attributes: usage::variable_attributes(dna, &twist_swing, &ml_joints),
+            variable_attributes: usage::variable_attributes(dna, &is_quaternion, &twist_swing, &ml_joints),
             twist_swing,
             ml_joints,
             blend_shapes,
@@ -164,7 +164,7 @@ impl RigLogic {
     pub fn evaluate(&self, state: &mut RigState, lod: usize) {
         state.check(self);
         let lod = self.level(lod);
-        let RigState { raw, masks, controls, joints, blend_shapes, animated_maps, scratch, .. } = state;
+        let RigState { raw, masks, controls, joints, blend_shapes, animated_maps, scratch, rounds, .. } = state;
         controls.copy_from_slice(&self.initial);
         controls[..raw.len()].copy_from_slice(raw);
 
@@ -173,7 +173,7 @@ impl RigLogic {
         self.correctives.run(lod, controls, scratch);
 
         self.output.reset(joints);
-        self.joint_groups.run(lod, self.euler, controls, joints, scratch);
+        self.joint_groups.run(lod, self.euler, controls, joints, rounds);
         self.quaternion_joints.run(lod, self.euler, self.output, controls, joints);
         self.twist_swing.run(self.euler, self.output, controls, joints);
         self.ml_joints.run(lod, self.euler, self.output, controls, joints);
@@ -184,13 +184,13 @@ impl RigLogic {
 
     /// The room that one stage at a time needs.
     pub(super) fn scratch_len(&self) -> usize {
-        let needed = [
-            self.ml_controls.scratch_len(),
-            self.rbf.scratch_len(),
-            self.counts.controls(),
-            self.joint_groups.widest(),
-        ];
+        let needed = [self.ml_controls.scratch_len(), self.rbf.scratch_len(), self.counts.controls()];
         needed.into_iter().max().unwrap_or(0)
+    }
+
+    /// The room that a joint group needs.
+    pub(super) fn round_count(&self) -> usize {
+        self.joint_groups.widest()
     }
 
     fn level(&self, lod: usize) -> usize {

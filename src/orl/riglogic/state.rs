@@ -1,5 +1,6 @@
 //! What belongs to one character: its controls and its results.
 
+use super::slabs::Round;
 use super::{RigCounts, RigLogic};
 use std::ops::Range;
 
@@ -17,6 +18,8 @@ pub struct RigState {
     pub(super) animated_maps: Vec<f32>,
     /// Room for one stage at a time.
     pub(super) scratch: Vec<f32>,
+    /// Room for one joint group at a time.
+    pub(super) rounds: Vec<Round>,
 }
 
 impl RigState {
@@ -35,13 +38,14 @@ impl RigState {
             blend_shapes: vec![0.0; counts.channels],
             animated_maps: vec![0.0; counts.animated_maps],
             scratch: vec![0.0; rig.scratch_len()],
+            rounds: vec![Round::default(); rig.round_count()],
         }
     }
 
     /// A state is made for one rig, and another one would read it wrongly.
     pub(super) fn check(&self, rig: &RigLogic) {
-        let sizes = (self.counts, self.joints.len(), self.scratch.len());
-        let expected = (rig.counts, rig.counts.joints * rig.output.width(), rig.scratch_len());
+        let sizes = (self.counts, self.joints.len(), self.scratch.len(), self.rounds.len());
+        let expected = (rig.counts, rig.counts.joints * rig.output.width(), rig.scratch_len(), rig.round_count());
         assert_eq!(sizes, expected, "a RigState is evaluated by the rig it was made for");
     }
 

@@ -46,15 +46,26 @@ fn first_rows(group: &JointGroup) -> Vec<usize> {
 }
 
 /// (LODs) The joint attributes, nine per joint, that a level can move; ascending.
-pub(super) fn variable_attributes(dna: &Dna, twists: &TwistSwing, ml_joints: &MlJoints) -> Vec<Vec<u16>> {
+///
+/// One row of a joint that turns as a quaternion moves all three of its angles.
+pub(super) fn variable_attributes(
+    dna: &Dna,
+    is_quaternion: &[bool],
+    twists: &TwistSwing,
+    ml_joints: &MlJoints,
+) -> Vec<Vec<u16>> {
     let attributes_of = |joint: usize| (0..9).map(move |a| (joint * 9 + a) as u16);
+    let rotation_of = |joint: usize| attributes_of(joint).filter(|&a| is_rotation(split(a).1));
     let level = |lod: usize| {
         let mut set: Vec<u16> = vec![];
         for group in &dna.behavior.joint_groups {
             let rows = group.lods.get(lod).map_or(0, |&n| usize::from(n));
-            set.extend(&group.outputs[..rows]);
+            let outputs = &group.outputs[..rows];
+            let turned = outputs.iter().map(|&a| split(a)).filter(|&(joint, a)| is_quaternion[joint] && is_rotation(a));
+            set.extend(turned.flat_map(|(joint, _)| rotation_of(joint)));
+            set.extend(outputs);
         }
-        set.extend(twists.joints().flat_map(attributes_of).filter(|&a| is_rotation(split(a).1)));
+        set.extend(twists.joints().flat_map(rotation_of));
         set.extend(ml_joints.attributes(lod));
         set.sort_unstable();
         set.dedup();

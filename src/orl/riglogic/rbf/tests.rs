@@ -56,6 +56,17 @@ fn weight_at_the_threshold_is_dropped_and_above_it_kept() {
 }
 
 #[test]
+fn weight_that_is_no_number_is_not_above_the_threshold() {
+    let mut of_kernels = solver(&[0.0, 1.0]);
+    let mut of_inverse = of_kernels.clone();
+    of_inverse.kind = SolverKind::Interpolative;
+    of_kernels.normalize = NormalizeMethod::Always;
+    for s in [of_kernels, of_inverse] {
+        assert_eq!(run(&file(vec![s], 2), &[f32::NAN]), [0.0, 0.0]);
+    }
+}
+
+#[test]
 fn interpolative_weight_above_one_is_cut() {
     // K = [[1, 0.5], [0.5, 1]]; at -0.25 k = (0.75, 0.25): w = (4/3 * 0.75 - 2/3 * 0.25, 4/3 * 0.25 - 2/3 * 0.75) = (5/6, -1/6), cut to (5/6, 0).
     let mut s = solver(&[0.0, 0.5]);

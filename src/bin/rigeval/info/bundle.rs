@@ -1,0 +1,55 @@
+//! What is in a bundle folder.
+
+use super::{Facts, bounds, counted};
+use crate::failure::Failure;
+use crate::rig::{self, Bundle};
+use rigeval::scene::SceneRig;
+use serde_json::json;
+use std::path::Path;
+
+/// What the scene opens, and what to send to it; `rigeval info` of the pack says more about the rig.
+pub fn facts(path: &Path) -> Result<Facts, Failure> {
+    let bundle = Bundle::read(path)?;
+    let scene = &bundle.scene;
+    let kind = match &scene.rig {
+        SceneRig::Gnm(_) => "gnm",
+        SceneRig::Orl(_) => "orl",
+    };
+    let mut facts = Facts::new(path, kind, "bundle (scene.json)");
+    facts.add("pack", json!(scene.manifest.pack()), bundle.pack.display());
+    facts.bytes(&rig::read(&bundle.pack)?);
+    let space = scene.space.space();
+    let (name, dim) = (space.kind().name(), space.dim());
+    match scene.space.map() {
+        Ok(_) => {
+            facts.add("expression_space", json!({"kind": name, "dim": dim, "drives": true}), format!("{name}, {dim}"));
+        }
+        Err(refused) => {
+            let text = format!("{name}, {dim}, which cannot drive the rig: {refused}");
+            facts.add("expression_space", json!({"kind": name, "dim": dim, "drives": false}), text);
+        }
+    }
+    let controls = match &scene.rig {
+        SceneRig::Gnm(pack) => pack.control_names(),
+        SceneRig::Orl(rig) => {
+            let (layer, unresolved) = (rig.controls().layer().name(), rig.controls().unresolved());
+            facts.add("layer", json!(layer), format!("{layer} controls"));
+            let unresolved: Vec<String> = unresolved.iter().map(|name| name.to_string()).collect();
+            facts.add("without_a_control", json!(unresolved), counted(&unresolved));
+            let undriven = rig.undriven_raw_controls();
+            facts.add("undriven_raw_controls", json!(undriven), counted(undriven));
+            rig.controls().names().to_vec()
+        }
+    };
+    facts.add("controls", json!(controls.len()), counted(&controls));
+    facts.values.insert("control_names".into(), json!(controls));
+    let (units, vertices, rest) = match &scene.rig {
+        SceneRig::Gnm(pack) => (pack.units(), pack.vertex_count(), pack.rest_bounds()),
+        SceneRig::Orl(rig) => (rig.units(), rig.mesh().vertex_count(), rig.rest_bounds()),
+    };
+    facts.add("units", json!(units.symbol()), units.symbol());
+    facts.count("vertices", vertices);
+    bounds(&mut facts, &rest, units.symbol());
+    facts.checks("all passed: the scene's two blocks, the pack, the control names");
+    Ok(facts)
+}

@@ -1,0 +1,235 @@
+//! A rig that controls pose: what GNM packs and MetaHuman rigs have in common here.
+
+use crate::arrays;
+use crate::device::Device;
+use crate::evaluate::{self, Inputs, PosedFrames};
+use crate::failure::Failure;
+use crate::report::listed;
+use crate::rig::Bundle;
+use rigeval::error::{LoadError, LoadErrorKind};
+use rigeval::frames::Overrides;
+use rigeval::gnm::pack::GnmPack;
+use rigeval::gnm::pose::Stage;
+use rigeval::info::{RigKind, Units};
+use rigeval::npy::Array;
+use rigeval::orl::controls::ControlLayer;
+use rigeval::orl::dna::Dna;
+use rigeval::orl::pack::OrlPack;
+use rigeval::orl::rig::{ControlChoice, OrlRig, RigOptions};
+use rigeval::scene::SceneRig;
+use rigeval::skeleton::Skeleton;
+use rigeval::sparse::DeltaFormat;
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What of a MetaHuman rig is evaluated.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct OrlOptions {
+    /// DNA: which mesh, an index in the file [default: 0]
+    #[arg(long, value_name = "M")]
+    pub mesh: Option<usize>,
+    /// DNA: which level of detail [default: 0]
+    #[arg(long, value_name = "L")]
+    pub lod: Option<usize>,
+    /// DNA or ORL pack: the controls are raw controls instead of GUI controls
+    #[arg(long)]
+    pub raw: bool,
+}
+
+impl OrlOptions {
+    /// Which of them were given.
+    pub fn given(&self) -> [(&'static str, bool); 3] {
+        [("--mesh", self.mesh.is_some()), ("--lod", self.lod.is_some()), ("--raw", self.raw)]
+    }
+
+    fn controls(&self) -> ControlChoice {
+        ControlChoice::Layer(if self.raw { ControlLayer::Raw } else { ControlLayer::Gui })
+    }
+}
+
+/// A rig that controls pose.
+pub enum PosedRig {
+    /// A GNM pack, up to a stage.
+    Gnm { pack: Arc<GnmPack>, stage: Stage, noun: &'static str },
+    /// A MetaHuman rig.
+    Orl { rig: Arc<OrlRig>, source: OrlSource },
+}
+
+/// Where a MetaHuman rig comes from.
+pub enum OrlSource {
+    /// A DNA: its deltas are floats, and packed for a GPU.
+    Dna(Box<Dna>, OrlOptions),
+    /// A pack, its deltas in int8.
+    Pack(OrlOptions),
+    /// The pack of a bundle, whose scene says what the controls are.
+    Bundle,
+}
+
+impl PosedRig {
+    /// The head of a GNM pack.
+    pub fn of_gnm_pack(pack: Box<GnmPack>, stage: Stage) -> PosedRig {
+        PosedRig::Gnm { pack: Arc::from(pack), stage, noun: "pack" }
+    }
+
+    /// One mesh of a DNA, its deltas as they are.
+    pub fn of_dna(path: &Path, dna: Box<Dna>, options: &OrlOptions) -> Result<PosedRig, Failure> {
+        let mesh = options.mesh.unwrap_or(0);
+        if mesh >= dna.meshes.len() {
+            let names = dna.definition.mesh_names.iter().take(dna.meshes.len()).enumerate();
+            let numbered: Vec<String> = names.map(|(index, name)| format!("{index} {name:?}")).collect();
+            let there = if numbered.is_empty() { "no meshes".to_string() } else { listed(&numbered) };
+            return Err(Failure::new(format!("{}: mesh {mesh}: the rig has {there}", path.display())));
+        }
+        let (lod, lods) = (options.lod.unwrap_or(0), usize::from(dna.descriptor.lod_count));
+        if lod >= lods {
+            return Err(Failure::new(format!("{}: lod {lod}: the rig has levels 0 to {}", path.display(), lods - 1)));
+        }
+        let rig = rig_of_dna(&dna, options, DeltaFormat::F32).map_err(|e| e.in_file(path.display()))?;
+        Ok(PosedRig::Orl { rig: Arc::new(rig), source: OrlSource::Dna(dna, options.clone()) })
+    }
+
+    /// The mesh of a pack.
+    pub fn of_orl_pack(path: &Path, pack: &OrlPack, options: &OrlOptions) -> Result<PosedRig, Failure> {
+        let rig = OrlRig::from_pack(pack, &options.controls(), &[]).map_err(|e| e.in_file(path.display()))?;
+        Ok(PosedRig::Orl { rig: Arc::new(rig), source: OrlSource::Pack(options.clone()) })
+    }
+
+    /// The rig of a bundle.
+    pub fn of_bundle(bundle: Bundle, stage: Stage) -> PosedRig {
+        match bundle.scene.rig {
+            SceneRig::Gnm(pack) => PosedRig::Gnm { pack, stage, noun: "bundle" },
+            SceneRig::Orl(rig) => PosedRig::Orl { rig, source: OrlSource::Bundle },
+        }
+    }
+
+    /// The rig as a device takes it: on a GPU deltas are packed.
+    pub fn on(self, device: &Device) -> Result<PosedRig, Failure> {
+        Ok(match (self, device) {
+            (PosedRig::Orl { source: OrlSource::Dna(dna, options), .. }, Device::Gpu(_)) => {
+                let rig = Arc::new(rig_of_dna(&dna, &options, DeltaFormat::I16)?);
+                PosedRig::Orl { rig, source: OrlSource::Dna(dna, options) }
+            }
+            (rig, _) => rig,
+        })
+    }
+
+    /// Every frame.
+    pub fn evaluate(&self, device: &Device, inputs: &Inputs) -> Result<PosedFrames, Failure> {
+        match self {
+            PosedRig::Gnm { pack, stage, .. } => evaluate::gnm(device, pack, *stage, inputs),
+            PosedRig::Orl { rig, .. } => evaluate::orl(device, rig, inputs),
+        }
+    }
+
+    /// What messages call it.
+    pub fn noun(&self) -> &'static str {
+        match self {
+            PosedRig::Gnm { noun, .. } => noun,
+            PosedRig::Orl { source: OrlSource::Dna(..), .. } => "DNA",
+            PosedRig::Orl { source: OrlSource::Pack(_), .. } => "pack",
+            PosedRig::Orl { source: OrlSource::Bundle, .. } => "bundle",
+        }
+    }
+
+    pub fn kind(&self) -> RigKind {
+        match self {
+            PosedRig::Gnm { .. } => RigKind::Gnm,
+            PosedRig::Orl { .. } => RigKind::Orl,
+        }
+    }
+
+    pub fn units(&self) -> Units {
+        match self {
+            PosedRig::Gnm { pack, .. } => pack.units(),
+            PosedRig::Orl { rig, .. } => rig.units(),
+        }
+    }
+
+    pub fn vertex_count(&self) -> usize {
+        match self {
+            PosedRig::Gnm { pack, .. } => pack.vertex_count(),
+            PosedRig::Orl { rig, .. } => rig.mesh().vertex_count(),
+        }
+    }
+
+    pub fn has_faces(&self) -> bool {
+        match self {
+            PosedRig::Gnm { pack, .. } => !pack.faces().is_empty(),
+            PosedRig::Orl { rig, .. } => !rig.mesh().mesh().triangles.is_empty(),
+        }
+    }
+
+    fn skeleton(&self) -> &Skeleton {
+        match self {
+            PosedRig::Gnm { pack, .. } => pack.skeleton(),
+            PosedRig::Orl { rig, .. } => rig.model().skeleton(),
+        }
+    }
+
+    /// The controls of an array, (F, C), checked, with F.
+    pub fn controls(&self, array: Array, what: &str) -> Result<(Vec<f32>, usize), Failure> {
+        let (second, width) = (array.shape.get(1).copied(), self.control_count());
+        arrays::rows(array, what, width).map_err(|error| match second.and_then(|second| self.hint(second)) {
+            Some(hint) if error.kind == LoadErrorKind::Shape => Failure::new(format!("{error}; {hint}")),
+            _ => Failure::from(error),
+        })
+    }
+
+    fn control_count(&self) -> usize {
+        match self {
+            PosedRig::Gnm { pack, .. } => pack.coefficient_count() + 4,
+            PosedRig::Orl { rig, .. } => rig.controls().names().len(),
+        }
+    }
+
+    /// The mistakes that look right.
+    fn hint(&self, width: usize) -> Option<String> {
+        match self {
+            PosedRig::Gnm { .. } if width == 68 => {
+                Some("68 is the width of gnm68: expand it per region, never pad it".to_string())
+            }
+            PosedRig::Gnm { .. } => None,
+            PosedRig::Orl { source: OrlSource::Bundle, .. } => {
+                Some("the bundle's scene names its controls, and rigeval info lists them".to_string())
+            }
+            PosedRig::Orl { rig, source: OrlSource::Dna(_, options) | OrlSource::Pack(options) } => {
+                let counts = rig.logic().counts();
+                let (other, name, advice) = match options.raw {
+                    false => (counts.raw, "raw", "give --raw"),
+                    true => (counts.gui, "GUI", "leave --raw out"),
+                };
+                (width == other).then(|| format!("{width} is the number of {name} controls: {advice}"))
+            }
+        }
+    }
+
+    /// Checks the overrides of every frame; joints that the rig does not have are skipped, and named in a warning.
+    pub fn check_overrides(&self, overrides: &Overrides, frame_count: usize) -> Result<(), Failure> {
+        let skeleton = self.skeleton();
+        for frame in 0..frame_count {
+            let turns = evaluate::joint_overrides(Some(overrides), frame);
+            skeleton.resolve_overrides(&turns).map_err(evaluate::in_frame(frame))?;
+        }
+        let names = skeleton.names();
+        let known: HashSet<&str> = names.iter().map(String::as_str).collect();
+        let unknown: Vec<String> =
+            overrides.joints().filter(|j| !known.contains(j)).map(|j| format!("{j:?}")).collect();
+        if !unknown.is_empty() {
+            let (unknown, names) = (listed(&unknown), listed(names));
+            log::warn!("joints that the rig does not have are skipped: {unknown}; it has {names}");
+        }
+        Ok(())
+    }
+}
+
+fn rig_of_dna(dna: &Dna, options: &OrlOptions, format: DeltaFormat) -> Result<OrlRig, LoadError> {
+    let options = RigOptions {
+        meshes: vec![options.mesh.unwrap_or(0)],
+        lod: options.lod.unwrap_or(0),
+        format,
+        controls: options.controls(),
+        shells: Vec::new(),
+    };
+    OrlRig::from_dna(dna, &options)
+}
