@@ -36,6 +36,7 @@ pub mod error;
 pub mod expression;
 pub mod files;
 pub mod frames;
+pub mod gltf;
 pub mod gnm;
 #[cfg(feature = "gpu")]
 pub mod gpu;

@@ -1,0 +1,22 @@
+//! glTF 2.0: skins, morph targets and clips; the loader, the pose and the CPU reference.
+
+mod accessor;
+pub mod blend;
+pub mod bounds;
+pub mod clip;
+mod container;
+pub mod controls;
+pub mod cpu;
+mod document;
+pub mod mesh;
+#[cfg(all(feature = "meshopt", not(target_arch = "wasm32")))]
+mod meshopt;
+pub mod model;
+mod nodes;
+pub mod pose;
+mod references;
+pub mod report;
+pub mod skin;
+mod source;
+mod topology;
+mod whole;
