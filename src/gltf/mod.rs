@@ -18,6 +18,7 @@ pub mod model;
 mod nodes;
 pub mod packing;
 pub mod pose;
+mod references;
 pub mod report;
 pub mod skin;
 mod source;
