@@ -2,7 +2,9 @@
 
 use super::mesh::{GltfMesh, MorphTarget};
 use crate::error::LoadError;
+use crate::math::Aabb;
 use crate::sparse::{QuantisedTarget, SparseRows};
+use std::collections::HashMap;
 
 /// Half a step of a target of positions that is packed to 16 bits, at most, relative to the longest side of its node's mesh.
 pub const HALF_STEP: f64 = 2e-7;
@@ -41,7 +43,12 @@ impl PackedDeltas {
     /// # Errors
     /// See [`SparseRows::from_quantised`]: more than 65,536 targets in the rows, or 2^32 deltas.
     pub fn positions(mesh: &GltfMesh) -> Result<PackedDeltas, LoadError> {
-        let allowed = |target: &MorphTarget| HALF_STEP * extent(mesh, target);
+        let extents = extents(mesh);
+        let allowed = |target: &MorphTarget| {
+            let vertex = target.vertices[0] as usize;
+            let part = mesh.parts().partition_point(|part| part.vertices.end <= vertex);
+            HALF_STEP * extents[&mesh.parts()[part].node]
+        };
         pack(mesh.vertex_count(), mesh.position_targets(), allowed)
     }
 
@@ -62,18 +69,15 @@ impl PackedDeltas {
     }
 }
 
-/// The longest side of the box around the mesh that a target belongs to, in that mesh's space.
-fn extent(mesh: &GltfMesh, target: &MorphTarget) -> f64 {
-    let Some(&vertex) = target.vertices.first() else { return 0.0 };
-    let parts = mesh.parts();
-    let node = parts[parts.partition_point(|part| part.vertices.end <= vertex as usize)].node;
-    let of_node = parts.iter().filter(|part| part.node == node);
-    let positions = || of_node.clone().flat_map(|part| &mesh.positions()[part.vertices.clone()]);
-    let side = |axis: usize| {
-        let along = || positions().map(|p| f64::from(p[axis]));
-        along().fold(f64::NEG_INFINITY, f64::max) - along().fold(f64::INFINITY, f64::min)
-    };
-    (0..3).map(side).fold(0.0, f64::max)
+/// By node: the longest side of the box around its mesh, in that mesh's space. Once for all targets: a file may have many of both.
+fn extents(mesh: &GltfMesh) -> HashMap<usize, f64> {
+    let mut boxes: HashMap<usize, Aabb> = HashMap::new();
+    for part in mesh.parts().iter().filter(|part| !part.vertices.is_empty()) {
+        let around = Aabb::of_points(mesh.positions()[part.vertices.clone()].iter().copied());
+        boxes.entry(part.node).and_modify(|all| *all = all.union(&around)).or_insert(around);
+    }
+    let longest = |b: Aabb| (0..3).map(|axis| f64::from(b.max[axis]) - f64::from(b.min[axis])).fold(0.0, f64::max);
+    boxes.into_iter().map(|(node, around)| (node, longest(around))).collect()
 }
 
 /// Steps of one target or of what another leaves over.
@@ -102,6 +106,7 @@ impl Steps {
     }
 }
 
+/// `allowed` says how large half a step of a 16-bit target may be; it is asked only about targets that move something.
 fn pack(
     vertex_count: usize,
     targets: &[MorphTarget],

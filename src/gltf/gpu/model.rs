@@ -81,7 +81,14 @@ impl Attribute {
             AttributeKind::Normals => (mesh.normal_targets(), PackedDeltas::normals(mesh)),
             AttributeKind::Tangents => (mesh.tangent_targets(), PackedDeltas::tangents(mesh)),
         };
-        let packed = packed.map_err(|_| too_many(kind, targets.len()))?;
+        let packed = packed.map_err(|_| {
+            // The table's index of a target has 16 bits, and a target of 32-bit steps takes two.
+            too_many("targets of sparse_common", kind, 2 * targets.len() as u64, MAX_TARGETS as u64)
+        })?;
+        let entries = packed.rows.offsets()[mesh.vertex_count()].into();
+        if entries > MOST_ENTRIES {
+            return Err(too_many("entries of sparse_common", kind, entries, MOST_ENTRIES).into());
+        }
         let slices = SparseSlices::new(&packed.rows).expect("packed rows");
         let sizes = AttributeSizes {
             target_count: packed.rows.targets().len(),
@@ -108,14 +115,11 @@ impl Attribute {
     }
 }
 
-/// The table's index of a target has 16 bits, and a target of 32-bit steps takes two.
-fn too_many(kind: AttributeKind, targets: usize) -> LimitError {
-    LimitError {
-        limit: "targets of sparse_common",
-        what: format!("the deltas of {targets} morph targets of {}", kind.name()),
-        needed: 2 * targets as u64,
-        available: MAX_TARGETS as u64,
-    }
+/// Entries of one attribute's deltas: their words, with what pads the slices, are counted in 32 bits.
+const MOST_ENTRIES: u64 = 1 << 30;
+
+fn too_many(limit: &'static str, kind: AttributeKind, needed: u64, available: u64) -> LimitError {
+    LimitError { limit, what: format!("the deltas of the {}", kind.name()), needed, available }
 }
 
 /// A glTF file on a device: static data, uploaded once, and the stage compiled for each attribute that is asked for.
