@@ -287,3 +287,13 @@ fn options_out_of_range_are_refused_with_what_there_is() {
         assert_eq!((error.kind, error.to_string().as_str()), (kind, message));
     }
 }
+
+#[test]
+fn mesh_that_the_level_does_not_show_is_refused() {
+    let dna = rigeval::orl::sample::sample(rigeval::head::HeadSize::Small);
+    let shown = dna.definition.lod_meshes.list(0).to_vec();
+    let hidden = (0..dna.meshes.len()).find(|&mesh| !dna.shows(mesh, 0)).expect("a mesh of a coarser level");
+    let error = OrlRig::from_dna(&dna, &RigOptions { meshes: vec![0, hidden], ..RigOptions::default() }).unwrap_err();
+    let expected = format!("meshes: expected meshes of level 0, of {shown:?}, got {hidden}");
+    assert_eq!((error.kind, error.to_string()), (LoadErrorKind::Value, expected));
+}

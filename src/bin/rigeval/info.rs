@@ -187,6 +187,10 @@ fn of_gnmw(path: &Path, bytes: &[u8]) -> Read {
 }
 
 fn of_frames(path: &Path) -> Result<Facts, Failure> {
+    if !path.join(frames::MANIFEST).exists() {
+        let expected = "a bundle (scene.json) or reference frames (frames.json)";
+        return Err(Failure::new(format!("{}: expected {expected}, got a folder with neither", path.display())));
+    }
     let frames = Frames::read(&Files::Folder(path.to_path_buf())).map_err(|e| {
         let file = path.join(&e.file).display().to_string();
         rigeval::error::LoadError { file, ..e }
