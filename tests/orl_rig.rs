@@ -197,6 +197,21 @@ fn set_raw_reaches_what_no_gui_row_drives_and_is_given_back() {
 }
 
 #[test]
+fn quaternions_that_no_gui_row_drives_start_at_identity() {
+    let dna = file(COMMITTED, "twist.dna");
+    let raw_rig = OrlRig::from_dna(&dna, &options(ControlLayer::Raw, &[0])).unwrap();
+    let rig = OrlRig::from_dna(&dna, &options(ControlLayer::Gui, &[0])).unwrap();
+    let w = raw_rig.default_controls().iter().position(|&x| x == 1.0).expect("the w of a driver joint");
+    assert_eq!(rig.rest().state().raw(), raw_rig.default_controls());
+    assert_eq!(rig.rest_positions(), raw_rig.rest_positions());
+    let mut instance = OrlInstance::new(&rig);
+    instance.set_raw(&rig, &[(w, 0.5), (w - 1, 0.5)]).unwrap();
+    assert_eq!(instance.state().raw()[w], 0.5, "what is set goes before what it starts at");
+    instance.set_raw(&rig, &[]).unwrap();
+    assert_eq!(instance.state().raw(), raw_rig.default_controls());
+}
+
+#[test]
 fn refused_controls_leave_everything_in_place() {
     let rig = OrlRig::from_dna(&tiny(), &options(ControlLayer::Raw, &[0])).unwrap();
     let (frames, controls) = rows(COMMITTED, "tiny.in.raw.npy").unwrap();
