@@ -141,6 +141,10 @@ fn one_wrong_field_is_named() {
         ("/animations/0/samplers/0/interpolation", json!("CUBICSPLINE"), Shape, "/animations/0/samplers/0/output"),
         ("/animations/0/samplers/0/input", json!(0), Type, "/accessors/0/type"),
         ("/animations/0/samplers/0/output", json!(99), Wrong, "/animations/0/samplers/0/output"),
+        ("/nodes/0/skin", json!(1), Wrong, "/nodes/0/skin"),
+        ("/meshes/0/primitives/0/attributes/_A~B", json!(99), Wrong, "/meshes/0/primitives/0/attributes/_A~0B"),
+        ("/meshes/0/primitives/0/targets/1/TANGENT", json!(99), Wrong, "/meshes/0/primitives/0/targets/1/TANGENT"),
+        ("/accessors/7/sparse/values/bufferView", json!(99), Wrong, "/accessors/7/sparse/values/bufferView"),
         ("/extensionsRequired", json!(["EXT_unheard_of"]), Unsupported, "/extensionsRequired/0"),
         ("/asset", json!({}), Format, "/asset"),
     ] {

@@ -1,6 +1,6 @@
 //! Accessors: strides, component types, normalisation and sparse values.
 
-use super::document::{item, wrong};
+use super::document::wrong;
 use super::source::Source;
 use crate::error::{LoadError, LoadErrorKind};
 
@@ -105,8 +105,8 @@ const fn shape<const N: usize>() -> &'static str {
 
 impl Source<'_> {
     /// The number of elements of an accessor.
-    pub(super) fn count(&self, index: usize, field: &str) -> Result<usize, LoadError> {
-        let accessor = item(&self.root.accessors, index, "accessors", field)?;
+    pub(super) fn count(&self, index: usize) -> Result<usize, LoadError> {
+        let accessor = &self.root.accessors[index];
         if accessor.count > MAX_ELEMENTS {
             let field = format!("/accessors/{index}/count");
             return Err(wrong(field, format!("at most {MAX_ELEMENTS}"), accessor.count));
@@ -164,15 +164,15 @@ impl Source<'_> {
         field: &str,
         lenient: bool,
     ) -> Result<Sparse<N>, LoadError> {
-        let (places, mut rows): Sparse<N> = match &self.root.accessors.get(index) {
-            Some(accessor) if accessor.buffer_view.is_none() => {
+        let (places, mut rows): Sparse<N> = match self.root.accessors[index].buffer_view {
+            None => {
                 let mut listed = self.blank(index, shape::<N>(), field)?;
                 let (places, bytes) = self.sparse(index, listed.component.bytes() * N, listed.component)?;
                 (listed.count, listed.bytes) = (places.len(), bytes);
                 let rows = listed.rows().collect();
                 (places, rows)
             }
-            _ => {
+            Some(_) => {
                 let values = self.values(index, shape::<N>(), field)?;
                 (0_u32..).zip(values.rows::<N>()).filter(|(_, row)| *row != [0.0; N]).unzip()
             }
@@ -203,14 +203,14 @@ impl Source<'_> {
     /// Counts an attribute or sampler that stands for real numbers and holds integers.
     pub(super) fn count_integers(&mut self, index: usize) {
         const FLOAT: u32 = 5126;
-        if self.root.accessors.get(index).is_some_and(|a| a.component_type != FLOAT) {
+        if self.root.accessors[index].component_type != FLOAT {
             self.report.integer_accessors += 1;
         }
     }
 
     /// The header of an accessor, checked, without its bytes.
     fn blank(&mut self, index: usize, shape: &str, field: &str) -> Result<Values, LoadError> {
-        let count = self.count(index, field)?;
+        let count = self.count(index)?;
         let accessor = &self.root.accessors[index];
         if accessor.shape != shape {
             let expected = format!("{shape}, for {field}");
@@ -277,7 +277,7 @@ impl Source<'_> {
         size: usize,
         place: &str,
     ) -> Result<Vec<u8>, LoadError> {
-        let (bytes, stride) = self.view(view, &format!("{place}/bufferView"))?;
+        let (bytes, stride) = self.view(view)?;
         let stride = stride.unwrap_or(size as u64);
         if stride < size as u64 {
             let field = format!("/bufferViews/{view}/byteStride");

@@ -1,7 +1,7 @@
 //! Clips: keyed values that write the control vector.
 
 use super::controls::GltfControls;
-use super::document::{Animation, ChannelTarget, Sampler, item, wrong};
+use super::document::{Animation, ChannelTarget, Sampler, wrong};
 use super::nodes::Graph;
 use super::source::Source;
 use crate::error::{LoadError, LoadErrorKind};
@@ -216,17 +216,13 @@ fn read_clip(
     place: &str,
 ) -> Result<Clip, LoadError> {
     let mut channels: Vec<Channel> = Vec::new();
-    for (k, channel) in animation.channels.iter().enumerate() {
-        let sampler = item(&animation.samplers, channel.sampler, "samplers", format!("{place}/channels/{k}/sampler"))?;
-        if let Some(node) = channel.target.node {
-            item(&source.root.nodes, node, "nodes", format!("{place}/channels/{k}/target/node"))?;
-        }
+    for channel in &animation.channels {
         let Some((range, kind)) = target(&channel.target, graph, controls) else {
             source.report.ignored_channels += 1;
             continue;
         };
         let place = format!("{place}/samplers/{}", channel.sampler);
-        let Some(channel) = read_channel(source, sampler, &place, range, kind)? else {
+        let Some(channel) = read_channel(source, &animation.samplers[channel.sampler], &place, range, kind)? else {
             source.report.empty_channels += 1;
             continue;
         };
@@ -308,7 +304,7 @@ fn read_values(
     rows: usize,
 ) -> Result<Vec<f32>, LoadError> {
     let expected = if kind == ChannelKind::Weights { rows.saturating_mul(width) } else { rows };
-    let count = source.count(accessor, field)?;
+    let count = source.count(accessor)?;
     if count != expected {
         let what = format!("{expected} elements, {rows} rows of {width} values");
         return Err(LoadError::new(LoadErrorKind::Shape, field, what, count));

@@ -77,7 +77,7 @@ impl GltfControls {
         mesh: usize,
         name: &str,
     ) -> Result<(), LoadError> {
-        let targets = target_names(source.root, mesh, &format!("/nodes/{index}/mesh"))?;
+        let targets = target_names(source.root, mesh);
         let mesh_weights = &source.root.meshes[mesh].weights;
         let (field, weights) = match &node.weights {
             Some(weights) => (format!("/nodes/{index}/weights"), Some(weights)),
@@ -175,8 +175,8 @@ impl GltfControls {
 }
 
 /// What the targets of a mesh are called, as many as its longest list; those without a name of their own go by index.
-fn target_names(root: &Root, mesh: usize, field: &str) -> Result<Vec<String>, LoadError> {
-    let mesh = super::document::item(&root.meshes, mesh, "meshes", field)?;
+fn target_names(root: &Root, mesh: usize) -> Vec<String> {
+    let mesh = &root.meshes[mesh];
     let count = mesh.primitives.iter().map(|p| p.targets.len()).max().unwrap_or(0);
     let lists = std::iter::once(&mesh.target_names).chain(mesh.primitives.iter().map(|p| &p.target_names));
     let names = lists.into_iter().find(|names| !names.is_empty()).map(Vec::as_slice).unwrap_or_default();
@@ -188,5 +188,5 @@ fn target_names(root: &Root, mesh: usize, field: &str) -> Result<Vec<String>, Lo
         Some(name) if !name.is_empty() && !name.starts_with('#') && uses[name] == 1 => name.to_string(),
         _ => format!("#{k}"),
     };
-    Ok((0..count).map(name).collect())
+    (0..count).map(name).collect()
 }

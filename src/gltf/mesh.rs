@@ -1,9 +1,9 @@
 //! Every vertex that the default scene shows, in output order, with what moves it.
 
 use super::controls::GltfControls;
-use super::document::{Primitive, item};
+use super::document::Primitive;
 use super::nodes::Graph;
-use super::skin::{GltfSkin, RowTable, SkinRow, read_influences, skin_of};
+use super::skin::{GltfSkin, RowTable, SkinRow, read_influences};
 use super::source::Source;
 use super::topology::read_triangles;
 use crate::error::{LoadError, LoadErrorKind};
@@ -240,7 +240,7 @@ impl<'s, 'a> Builder<'s, 'a> {
                 continue;
             };
             let morphs = controls.morphs_of_node(node).unwrap_or_default();
-            let skin = skin_of(root, skins, node)?;
+            let skin = data.skin.map(|skin| (skin, &skins[skin]));
             let moved = data.matrix.is_some() || data.translation.is_some() || data.rotation.is_some();
             if skin.is_some() && (moved || data.scale.is_some()) {
                 self.source.report.ignored_mesh_transforms += 1;
@@ -248,8 +248,7 @@ impl<'s, 'a> Builder<'s, 'a> {
             let mesh_parent = graph.parent_joint(node);
             let (first_control, target_count) = (morphs.start, morphs.len());
             let seat = Seat { node, mesh, joint, mesh_parent, skin, first_control, target_count };
-            let primitives = &item(&root.meshes, mesh, "meshes", format!("/nodes/{node}/mesh"))?.primitives;
-            for (index, primitive) in primitives.iter().enumerate() {
+            for (index, primitive) in root.meshes[mesh].primitives.iter().enumerate() {
                 self.add(seat, index, primitive)?;
             }
         }
@@ -269,7 +268,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         };
         self.refuse_draco(primitive, position, &place)?;
         let field = format!("{place}/attributes/POSITION");
-        let count = self.source.count(position, &field)?;
+        let count = self.source.count(position)?;
         self.check_targets(primitive, &place, count)?;
         let first = self.positions.len();
         if first + count > u32::MAX as usize {
@@ -306,8 +305,8 @@ impl<'s, 'a> Builder<'s, 'a> {
 
     /// Draco may stand beside plain accessors; without them there is nothing to read.
     fn refuse_draco(&self, primitive: &Primitive, position: usize, place: &str) -> Result<(), LoadError> {
-        let bare =
-            self.source.root.accessors.get(position).is_some_and(|a| a.buffer_view.is_none() && a.sparse.is_none());
+        let accessor = &self.source.root.accessors[position];
+        let bare = accessor.buffer_view.is_none() && accessor.sparse.is_none();
         if primitive.extensions.draco.is_some() && bare {
             let (field, expected) = (format!("{place}/extensions"), "geometry that is not packed by Draco");
             let found = "KHR_draco_mesh_compression";

@@ -14,6 +14,7 @@ mod meshopt;
 pub mod model;
 mod nodes;
 pub mod pose;
+mod references;
 pub mod report;
 pub mod skin;
 mod source;

@@ -38,13 +38,15 @@ pub struct GltfModel {
 impl GltfModel {
     /// Reads the bytes of a `.glb`, `.vrm` or `.gltf`; `files` gives the buffers that it names.
     ///
-    /// Images are never fetched, and neither is a buffer that no mesh, skin or clip needs.
+    /// Images are never fetched, and neither is a buffer that no shown mesh, no skin and no clip needs. What is not shown is not decoded; its
+    /// indices must lead somewhere all the same.
     ///
     /// # Errors
     /// Every kind of [`crate::error::LoadErrorKind`]; the field is the JSON pointer of what is wrong.
     pub fn load(bytes: &[u8], files: &Files) -> Result<GltfModel, LoadError> {
         let container = Container::split(bytes)?;
         let root = Root::parse(container.json)?;
+        root.check_references()?;
         let mut source = Source::new(&root, &container, files);
         let graph = {
             let mut report = LoadReport::default();

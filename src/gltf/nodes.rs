@@ -33,13 +33,9 @@ impl Graph {
         let shown = shown(root, &parents, report)?;
         let mut in_rig = shown.clone();
         let mut held: Vec<usize> = (0..shown.len()).filter(|&node| shown[node]).collect();
-        for (i, skin) in root.skins.iter().enumerate() {
-            for (k, &joint) in skin.joints.iter().enumerate() {
-                item(&root.nodes, joint, "nodes", format!("/skins/{i}/joints/{k}"))?;
-                report.joints_outside_scene += usize::from(!shown[joint] && !in_rig[joint]);
-                in_rig[joint] = true;
-                held.push(joint);
-            }
+        for &joint in root.skins.iter().flat_map(|skin| &skin.joints) {
+            report.joints_outside_scene += usize::from(!std::mem::replace(&mut in_rig[joint], true));
+            held.push(joint);
         }
         for mut node in held {
             while let Some(parent) = parents[node].filter(|&p| !in_rig[p]) {

@@ -1,7 +1,7 @@
 //! Skins: the rows that carry vertices, and the influences that choose among them.
 
 use super::accessor::{Component, Values};
-use super::document::{Primitive, Root, item, wrong};
+use super::document::{Primitive, wrong};
 use super::nodes::Graph;
 use super::report::LoadReport;
 use super::source::Source;
@@ -222,7 +222,7 @@ fn read_lanes(
 impl Source<'_> {
     /// Whether an attribute has as many elements as the primitive's positions, before it is decoded.
     pub(super) fn check_count(&self, index: usize, field: &str, expected: usize) -> Result<(), LoadError> {
-        match self.count(index, field)? {
+        match self.count(index)? {
             count if count == expected => Ok(()),
             count => {
                 let expected = format!("{expected} elements, as POSITION has");
@@ -230,14 +230,4 @@ impl Source<'_> {
             }
         }
     }
-}
-
-/// The skin of a mesh node.
-pub(super) fn skin_of<'a>(
-    root: &Root,
-    skins: &'a [GltfSkin],
-    node: usize,
-) -> Result<Option<(usize, &'a GltfSkin)>, LoadError> {
-    let Some(skin) = root.nodes[node].skin else { return Ok(None) };
-    Ok(Some((skin, item(skins, skin, "skins", format!("/nodes/{node}/skin"))?)))
 }

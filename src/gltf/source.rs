@@ -1,7 +1,7 @@
 //! Where an accessor's bytes come from: buffers, their views, and the bound on what may be decoded.
 
 use super::container::Container;
-use super::document::{Root, item, wrong};
+use super::document::{Root, wrong};
 use super::report::LoadReport;
 use crate::error::{LoadError, LoadErrorKind};
 use crate::files::{self, Files};
@@ -15,7 +15,7 @@ const FREE_BYTES: u64 = 64 << 20;
 /// How many times its own size a larger file may decode to.
 const GROWTH: u64 = 256;
 
-/// A document with its buffers, fetched when the first accessor needs them: what no rig needs may be absent.
+/// A document whose references are checked, with its buffers, fetched when the first accessor needs them: what no rig needs may be absent.
 pub(super) struct Source<'a> {
     pub(super) root: &'a Root,
     pub(super) report: LoadReport,
@@ -67,9 +67,9 @@ impl<'a> Source<'a> {
     }
 
     /// The bytes of a view and its stride.
-    pub(super) fn view(&mut self, index: usize, field: &str) -> Result<(&[u8], Option<u64>), LoadError> {
+    pub(super) fn view(&mut self, index: usize) -> Result<(&[u8], Option<u64>), LoadError> {
         let root = self.root;
-        let view = item(&root.buffer_views, index, "bufferViews", field)?;
+        let view = &root.buffer_views[index];
         let pointer = format!("/bufferViews/{index}");
         let Some(packed) = &view.extensions.meshopt else {
             let range = Range { buffer: view.buffer, offset: view.byte_offset, length: view.byte_length };
@@ -101,7 +101,7 @@ impl<'a> Source<'a> {
     }
 
     fn range(&mut self, range: Range, pointer: &str) -> Result<&[u8], LoadError> {
-        let buffer = self.buffer(range.buffer, &format!("{pointer}/buffer"))?;
+        let buffer = self.buffer(range.buffer)?;
         let end = range.offset.checked_add(range.length).filter(|end| *end <= buffer.len() as u64);
         let Some(end) = end else {
             let found = format!("offset {} and length {}", range.offset, range.length);
@@ -111,9 +111,9 @@ impl<'a> Source<'a> {
         Ok(&buffer[range.offset as usize..end as usize])
     }
 
-    fn buffer(&mut self, index: usize, field: &str) -> Result<&[u8], LoadError> {
+    fn buffer(&mut self, index: usize) -> Result<&[u8], LoadError> {
         let root = self.root;
-        let buffer = item(&root.buffers, index, "buffers", field)?;
+        let buffer = &root.buffers[index];
         if self.buffers[index].is_none() {
             let pointer = format!("/buffers/{index}");
             let uri = format!("{pointer}/uri");
