@@ -5,6 +5,7 @@
 mod arrays;
 mod bake;
 mod check;
+mod clip;
 mod demo;
 mod device;
 mod eval;

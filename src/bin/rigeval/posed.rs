@@ -1,13 +1,14 @@
-//! A rig that controls pose: what GNM packs and MetaHuman rigs have in common here.
+//! A rig that controls pose: what GNM packs, MetaHuman rigs and glTF files have in common here.
 
 use crate::arrays;
-use crate::device::Device;
+use crate::device::{Device, DeviceChoice};
 use crate::evaluate::{self, Inputs, PosedFrames};
 use crate::failure::Failure;
 use crate::report::listed;
 use crate::rig::Bundle;
 use rigeval::error::{LoadError, LoadErrorKind};
 use rigeval::frames::Overrides;
+use rigeval::gltf::model::GltfModel;
 use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::Stage;
 use rigeval::info::{RigKind, Units};
@@ -54,6 +55,8 @@ pub enum PosedRig {
     Gnm { pack: Arc<GnmPack>, stage: Stage, noun: &'static str },
     /// A MetaHuman rig.
     Orl { rig: Arc<OrlRig>, source: OrlSource },
+    /// A glTF file.
+    Gltf { model: Box<GltfModel> },
 }
 
 /// Where a MetaHuman rig comes from.
@@ -103,6 +106,17 @@ impl PosedRig {
         }
     }
 
+    /// Opens what was asked for, as far as the rig can run there.
+    pub fn device(&self, choice: DeviceChoice) -> Result<Device, Failure> {
+        match (self, choice) {
+            (PosedRig::Gltf { .. }, DeviceChoice::Gpu) => {
+                Err(Failure::new("a glTF file is evaluated on the CPU only: leave --device gpu out"))
+            }
+            (PosedRig::Gltf { .. }, _) => Ok(Device::Cpu),
+            _ => Device::open(choice),
+        }
+    }
+
     /// The rig as a device takes it: on a GPU deltas are packed.
     pub fn on(self, device: &Device) -> Result<PosedRig, Failure> {
         Ok(match (self, device) {
@@ -119,6 +133,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, stage, .. } => evaluate::gnm(device, pack, *stage, inputs),
             PosedRig::Orl { rig, .. } => evaluate::orl(device, rig, inputs),
+            PosedRig::Gltf { model } => evaluate::gltf(model, inputs),
         }
     }
 
@@ -129,6 +144,7 @@ impl PosedRig {
             PosedRig::Orl { source: OrlSource::Dna(..), .. } => "DNA",
             PosedRig::Orl { source: OrlSource::Pack(_), .. } => "pack",
             PosedRig::Orl { source: OrlSource::Bundle, .. } => "bundle",
+            PosedRig::Gltf { .. } => "glTF file",
         }
     }
 
@@ -136,6 +152,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { .. } => RigKind::Gnm,
             PosedRig::Orl { .. } => RigKind::Orl,
+            PosedRig::Gltf { .. } => RigKind::Gltf,
         }
     }
 
@@ -143,6 +160,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.units(),
             PosedRig::Orl { rig, .. } => rig.units(),
+            PosedRig::Gltf { .. } => Units::Metres,
         }
     }
 
@@ -150,20 +168,25 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.vertex_count(),
             PosedRig::Orl { rig, .. } => rig.mesh().vertex_count(),
+            PosedRig::Gltf { model } => model.mesh().vertex_count(),
         }
     }
 
-    pub fn has_faces(&self) -> bool {
-        match self {
-            PosedRig::Gnm { pack, .. } => !pack.faces().is_empty(),
-            PosedRig::Orl { rig, .. } => !rig.mesh().mesh().triangles.is_empty(),
-        }
+    /// What normals would come from, where the rig lacks it.
+    pub fn lacks_for_normals(&self) -> Option<&'static str> {
+        let (has, what) = match self {
+            PosedRig::Gnm { pack, .. } => (!pack.faces().is_empty(), "faces"),
+            PosedRig::Orl { rig, .. } => (!rig.mesh().mesh().triangles.is_empty(), "faces"),
+            PosedRig::Gltf { model } => (model.mesh().normals().is_some(), "normals of its own"),
+        };
+        (!has).then_some(what)
     }
 
     fn skeleton(&self) -> &Skeleton {
         match self {
             PosedRig::Gnm { pack, .. } => pack.skeleton(),
             PosedRig::Orl { rig, .. } => rig.model().skeleton(),
+            PosedRig::Gltf { model } => model.skeleton(),
         }
     }
 
@@ -180,6 +203,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.coefficient_count() + 4,
             PosedRig::Orl { rig, .. } => rig.controls().names().len(),
+            PosedRig::Gltf { model } => model.controls().names().len(),
         }
     }
 
@@ -190,6 +214,7 @@ impl PosedRig {
                 Some("68 is the width of gnm68: expand it per region, never pad it".to_string())
             }
             PosedRig::Gnm { .. } => None,
+            PosedRig::Gltf { .. } => Some("rigeval info --json lists the controls".to_string()),
             PosedRig::Orl { source: OrlSource::Bundle, .. } => {
                 Some("the bundle's scene names its controls, and rigeval info lists them".to_string())
             }
