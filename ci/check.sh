@@ -33,6 +33,18 @@ step_doc() {
   RUSTDOCFLAGS="-D warnings" cargo doc --release --no-deps --no-default-features --lib
 }
 
+sudo=""
+[ "$(id -u)" = 0 ] || sudo="sudo -n"
+apt="$sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -oAcquire::Retries=1 -oAcquire::http::Timeout=30"
+
+# The feature `meshopt` brings a decoder in C++.
+ensure_compiler() {
+  if ! command -v c++ >/dev/null && command -v apt-get >/dev/null; then
+    echo "no C++ compiler: installing g++"
+    $apt update && $apt install -y --no-install-recommends g++
+  fi
+}
+
 # The tests of a machine without any Vulkan adapter would skip half of what they are for.
 ensure_adapter() {
   cargo build -q --release --features cli --example adapters
@@ -41,12 +53,9 @@ ensure_adapter() {
     export RIGEVAL_REQUIRE_GPU=1
     return
   fi
-  local sudo=""
-  [ "$(id -u)" = 0 ] || sudo="sudo -n"
-  local apt="env DEBIAN_FRONTEND=noninteractive apt-get -q -oAcquire::Retries=1 -oAcquire::http::Timeout=30"
   if command -v apt-get >/dev/null; then
     echo "no adapter: installing Mesa's software Vulkan driver"
-    if $sudo $apt update && $sudo $apt install -y --no-install-recommends mesa-vulkan-drivers libvulkan1 &&
+    if $apt update && $apt install -y --no-install-recommends mesa-vulkan-drivers libvulkan1 &&
       NODEVICE_SELECT=1 "$adapters"; then
       export RIGEVAL_REQUIRE_GPU=1
       return
@@ -88,6 +97,7 @@ steps=${*:-$all_steps}
 for step in $steps; do
   case " $all_steps " in *" $step "*) ;; *) echo "unknown step \"$step\": expected one of $all_steps" >&2; exit 2 ;; esac
 done
+[ "$steps" = fmt ] || ensure_compiler
 for step in $steps; do
   echo "== $step"
   start=$SECONDS

@@ -1,10 +1,18 @@
 //! Joints, shared by all rigs: names, parents, rest, overrides; local -> world -> skin rows.
+//!
+//! Beside it what names mean: [`names`] undoes the manglings of exporters, [`humanoid`] finds the humanoid bones, [`vrm`] reads those that a VRM file states.
 
 use crate::error::ControlError;
 use crate::info::JointId;
 use crate::math::{self, Rows};
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Quat};
 use std::collections::{BTreeMap, HashMap};
+
+mod bones;
+pub mod humanoid;
+pub mod names;
+mod tables;
+pub mod vrm;
 
 /// A joint's transform in its parent: `T * R * S`, kept apart so that an override can enter before the scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -80,6 +88,18 @@ impl Skeleton {
         &self.names
     }
 
+    /// The joint of exactly this name, the first where several have it; `head` and `HEAD` are two.
+    #[must_use]
+    pub fn joint(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The humanoid bones that the names mean: [`humanoid::humanoid_of`].
+    #[must_use]
+    pub fn humanoid(&self) -> humanoid::HumanoidMap {
+        humanoid::humanoid_of(&self.names)
+    }
+
     /// The parent of every joint; a root has none.
     #[must_use]
     pub fn parents(&self) -> &[Option<usize>] {
@@ -105,7 +125,7 @@ impl Skeleton {
                 let got = format!("({}, {}, {}, {})", q.w, q.x, q.y, q.z);
                 return Err(ControlError::Quaternion { joint: o.joint.into(), got });
             }
-            let Some(&joint) = self.by_name.get(o.joint) else { continue };
+            let Some(joint) = self.joint(o.joint) else { continue };
             if turns.insert(joint, q / length).is_some() {
                 return Err(ControlError::DuplicateJoint { joint: o.joint.into() });
             }

@@ -256,6 +256,17 @@ fn shell_without_a_joint_near_stays_and_one_at_the_eye_follows_it() {
 }
 
 #[test]
+fn shell_of_the_size_of_a_mesh_of_the_rig_is_refused() {
+    let dna = tiny();
+    let positions = dna.meshes[0].positions.clone();
+    let shell = ShellMesh { name: "head".into(), positions, triangles: vec![[0, 1, 2]] };
+    let error = OrlRig::from_dna(&dna, &RigOptions { shells: vec![shell], ..RigOptions::default() }).unwrap_err();
+    let expected =
+        "shell \"head\": expected a mesh that the rig does not have, got 60 vertices, as many as a mesh of its own";
+    assert_eq!((error.kind, error.to_string().as_str()), (LoadErrorKind::Value, expected));
+}
+
+#[test]
 fn options_out_of_range_are_refused_with_what_there_is() {
     let dna = tiny();
     let with = |change: fn(&mut RigOptions)| {

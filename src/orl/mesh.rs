@@ -3,7 +3,7 @@
 use super::dna::{Dna, FaceWinding, Mesh, Target};
 use super::model::OrlModel;
 use super::pack::OrlPack;
-use super::shells::ShellMesh;
+use super::shells::{DriveMode, ShellMesh, assign, drive_mode};
 use crate::error::{LoadError, LoadErrorKind};
 use crate::info::{MeshPart, RigMesh};
 use crate::lbs::{Influence, Influences};
@@ -34,7 +34,8 @@ impl OrlMesh {
     /// Several meshes of a file, then those that the file does not have, in the order given.
     ///
     /// # Errors
-    /// As [`OrlMesh::new`]; `Value` - a mesh named twice; what [`super::shells::assign`] refuses.
+    /// As [`OrlMesh::new`]; `Value` - a mesh named twice, a shell with as many vertices as a mesh of the rig, which is taken to be that mesh; what
+    /// [`assign`] refuses.
     pub fn of_dna(
         dna: &Dna,
         model: &OrlModel,
@@ -72,7 +73,7 @@ impl OrlMesh {
     /// The mesh of a pack, its deltas as they are stored, then meshes that the pack does not have.
     ///
     /// # Errors
-    /// `Unsupported` - more targets than [`crate::sparse::MAX_TARGETS`]; what [`super::shells::assign`] refuses.
+    /// `Unsupported` - more targets than [`crate::sparse::MAX_TARGETS`]; of shells as [`OrlMesh::of_dna`].
     pub fn of_pack(pack: &OrlPack, model: &OrlModel, name: &str, shells: &[ShellMesh]) -> Result<OrlMesh, LoadError> {
         let vertices: Vec<u32> = pack.delta_vertices().iter().map(|&v| v.into()).collect();
         let steps: Vec<[i16; 3]> = pack.deltas().iter().map(|d| d.map(i16::from)).collect();
@@ -186,18 +187,26 @@ impl Part {
     }
 }
 
-/// Each piece of a shell hangs on its joint's skin row, or on the one that stands still.
+/// Each piece of a shell hangs on its joint's skin row, or on the one that stands still; so does a mesh too large for a shell.
 fn add_shells(parts: &mut Vec<Part>, model: &OrlModel, shells: &[ShellMesh]) -> Result<(), LoadError> {
+    let skinned: Vec<usize> = parts.iter().map(|part| part.neutral.len()).collect();
     for shell in shells {
-        let pieces = super::shells::assign(shell, model.skeleton(), &model.rest_worlds(), model.units_per_centimetre())
-            .map_err(|e| e.within(format!("shell \"{}\"", shell.name)))?;
+        let count = shell.positions.len();
+        let modes = skinned.iter().map(|&own| drive_mode(count, own));
+        if modes.clone().any(|mode| mode == DriveMode::Skin) {
+            let field = format!("shell \"{}\"", shell.name);
+            let expected = "a mesh that the rig does not have";
+            let found = format!("{count} vertices, as many as a mesh of its own");
+            return Err(LoadError::new(LoadErrorKind::Value, field, expected, found));
+        }
+        let pieces = assign(shell, model.skeleton(), &model.rest_worlds(), model.units_per_centimetre())?;
         let influence =
             |joint: &Option<usize>| Influence { joint: joint.unwrap_or(model.still_row()) as u32, weight: 1.0 };
         parts.push(Part {
             name: shell.name.clone(),
             neutral: shell.positions.clone(),
             influences: Influences {
-                offsets: (0..=shell.positions.len() as u32).collect(),
+                offsets: (0..=count as u32).collect(),
                 entries: pieces.joints.iter().map(influence).collect(),
             },
             triangles: shell.triangles.clone(),

@@ -15,6 +15,7 @@ use crate::math::Aabb;
 use crate::sparse::{DeltaFormat, sparse_gather};
 use crate::{lbs, math};
 use glam::DVec3;
+use std::fmt;
 use std::sync::OnceLock;
 
 /// What controls are to be called, and so which layer they go in by.
@@ -57,7 +58,6 @@ impl Default for RigOptions {
 }
 
 /// A character that any number of [`OrlInstance`]s share: put it in an `Arc`.
-#[derive(Debug)]
 pub struct OrlRig {
     model: OrlModel,
     logic: RigLogic,
@@ -69,6 +69,17 @@ pub struct OrlRig {
     rest: OrlInstance,
     rest_positions: Vec<[f32; 3]>,
     bounds: OnceLock<OrlBounds>,
+}
+
+impl fmt::Debug for OrlRig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OrlRig")
+            .field("meshes", &self.mesh.ranges())
+            .field("counts", self.logic.counts())
+            .field("lod", &self.lod)
+            .field("layer", &self.controls.layer())
+            .finish_non_exhaustive()
+    }
 }
 
 impl OrlRig {

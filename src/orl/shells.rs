@@ -80,6 +80,8 @@ pub fn drive_mode(vertex_count: usize, skinned_vertex_count: usize) -> DriveMode
 
 /// Splits a mesh into connected pieces and gives each at most one of [`SHELL_JOINTS`], each joint at most one piece.
 ///
+/// A mesh of more than [`MAX_SHELL_VERTICES`] vertices is left as it is: [`DriveMode::None`], one piece that no joint carries.
+///
 /// Triangles connect; a vertex in none is a piece of its own. A joint that the rig lacks, or whose rest world cannot be inverted, carries
 /// nothing. The result is the same for any unit, up to rounding at the 4 cm border.
 ///
@@ -87,7 +89,7 @@ pub fn drive_mode(vertex_count: usize, skinned_vertex_count: usize) -> DriveMode
 /// rest_worlds: (J)
 ///
 /// # Errors
-/// `Unsupported` - more than [`MAX_SHELL_VERTICES`] vertices; `Value` - a position that is not finite, a triangle that names a vertex past
+/// `Value` - a position that is not finite, a triangle that names a vertex past
 /// the end.
 ///
 /// # Panics
@@ -100,6 +102,11 @@ pub fn assign(
 ) -> Result<ShellPieces, LoadError> {
     assert_eq!(rest_worlds.len(), skeleton.joint_count(), "rest worlds and joints differ");
     check(mesh).map_err(|e| e.within(format!("shell \"{}\"", mesh.name)))?;
+    let count = mesh.positions.len();
+    if count > MAX_SHELL_VERTICES {
+        let piece = Piece { vertex_count: count, joint: None, distance: f64::INFINITY };
+        return Ok(ShellPieces { joints: vec![None; count], pieces: vec![piece] });
+    }
     let named = SHELL_JOINTS.iter().filter_map(|name| skeleton.names().iter().position(|n| n == name));
     // A determinant that is not a number compares as false here and leaves the joint out too.
     let invertible = |&joint: &usize| rest_worlds[joint].matrix3.determinant().abs() >= SINGULAR;
@@ -123,10 +130,6 @@ pub fn assign(
 
 fn check(mesh: &ShellMesh) -> Result<(), LoadError> {
     let count = mesh.positions.len();
-    if count > MAX_SHELL_VERTICES {
-        let expected = format!("at most {MAX_SHELL_VERTICES} vertices");
-        return Err(LoadError::new(LoadErrorKind::Unsupported, "positions", expected, count));
-    }
     if let Some(at) = mesh.positions.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
         let found = format!("{:?}", mesh.positions[at]);
         return Err(LoadError::new(LoadErrorKind::Value, format!("positions[{at}]"), "finite numbers", found));
