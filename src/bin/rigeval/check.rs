@@ -18,6 +18,7 @@ use rigeval::orl::pack::{MEMBERS, OrlPack};
 use rigeval::scene::SceneRig;
 use serde_json::Value;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 mod gltf;
 mod rounding;
@@ -113,7 +114,7 @@ fn of_file(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
             same_rig?;
             refuse_choice(args)?;
             gltf::check_manifest(args, reference)?;
-            of_posed(args, reference, PosedRig::Gltf { model }, None)
+            of_posed(args, reference, PosedRig::Gltf { model: Arc::from(model) }, None)
         }
     }
 }

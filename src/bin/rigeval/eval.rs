@@ -16,6 +16,7 @@ use rigeval::info::RigKind;
 use rigeval::npy;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 mod gltf;
@@ -65,7 +66,7 @@ pub struct Args {
     /// Model: also write the joint worlds, (F, J, 4, 4) row-major
     #[arg(long, value_name = "J.npy")]
     joints: Option<PathBuf>,
-    /// Also write unit vertex normals, (F, V, 3); of a glTF file its own, posed
+    /// Also write unit vertex normals, (F, V, 3); of a glTF file its own, posed, where it has any
     #[arg(long, value_name = "N.npy")]
     normals: Option<PathBuf>,
     /// What evaluates; a model takes the CPU only
@@ -117,7 +118,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         }
         Rig::Gltf(model) => {
             gltf::refuse_options(args)?;
-            PosedRig::Gltf { model }
+            PosedRig::Gltf { model: Arc::from(model) }
         }
     };
     eval_posed(args, rig, &vertices, normals.as_ref())
@@ -130,8 +131,8 @@ fn eval_posed(args: &Args, rig: PosedRig, vertices: &Output, normals: Option<&Ou
         let forward = [("--stage forward", args.stage == Some(StageChoice::Forward))];
         refuse(args, "a GNM pack", "a MetaHuman rig is evaluated to the end", &forward)?;
     }
-    if let (Some(_), Some(what)) = (normals, rig.lacks_for_normals()) {
-        return Err(Failure::new(format!("{shown}: without {what} there are no normals: leave --normals out")));
+    if normals.is_some() && !rig.has_normals() {
+        return Err(Failure::new(format!("{shown}: without faces there are no normals: leave --normals out")));
     }
     if args.stage == Some(StageChoice::Forward) && args.overrides.is_some() {
         return Err(Failure::new(format!("{shown}: --stage forward stops before the joints: leave --overrides out")));

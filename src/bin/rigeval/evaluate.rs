@@ -110,8 +110,8 @@ pub fn orl(device: &Device, rig: &Arc<OrlRig>, inputs: &Inputs) -> Result<PosedF
     }
 }
 
-/// Every frame of a glTF file, in world space. Normals are the file's, morphed and turned with the skin.
-pub fn gltf(model: &GltfModel, inputs: &Inputs) -> Result<PosedFrames, Failure> {
+/// Every frame of a glTF file, in world space. Normals are the file's, morphed and turned with the skin; of a file without, its triangles'.
+pub fn gltf(model: &Arc<GltfModel>, inputs: &Inputs) -> Result<PosedFrames, Failure> {
     let mut pose = GltfPose::new(model, OutputSpace::World);
     on_cpu(inputs, &model.mesh().render().triangles, |controls, turns| {
         pose.set_controls(model, controls)?;

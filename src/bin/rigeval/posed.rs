@@ -56,7 +56,7 @@ pub enum PosedRig {
     /// A MetaHuman rig.
     Orl { rig: Arc<OrlRig>, source: OrlSource },
     /// A glTF file.
-    Gltf { model: Box<GltfModel> },
+    Gltf { model: Arc<GltfModel> },
 }
 
 /// Where a MetaHuman rig comes from.
@@ -172,14 +172,13 @@ impl PosedRig {
         }
     }
 
-    /// What normals would come from, where the rig lacks it.
-    pub fn lacks_for_normals(&self) -> Option<&'static str> {
-        let (has, what) = match self {
-            PosedRig::Gnm { pack, .. } => (!pack.faces().is_empty(), "faces"),
-            PosedRig::Orl { rig, .. } => (!rig.mesh().mesh().triangles.is_empty(), "faces"),
-            PosedRig::Gltf { model } => (model.mesh().normals().is_some(), "normals of its own"),
-        };
-        (!has).then_some(what)
+    /// Whether there is anything to make normals from.
+    pub fn has_normals(&self) -> bool {
+        match self {
+            PosedRig::Gnm { pack, .. } => !pack.faces().is_empty(),
+            PosedRig::Orl { rig, .. } => !rig.mesh().mesh().triangles.is_empty(),
+            PosedRig::Gltf { model } => model.mesh().normals().is_some() || !model.mesh().render().triangles.is_empty(),
+        }
     }
 
     fn skeleton(&self) -> &Skeleton {

@@ -161,10 +161,10 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Rig, Failure> {
 
 /// A glTF file; the buffers that it names lie in its folder.
 pub fn read_gltf(path: &Path, bytes: &[u8]) -> Result<GltfModel, LoadError> {
-    let folder = folder_of(path);
-    GltfModel::load(bytes, &Files::Folder(folder.to_path_buf())).map_err(|error| match error.file.as_str() {
+    let files = Files::Folder(folder_of(path).to_path_buf());
+    GltfModel::load(bytes, &files).map_err(|error| match error.file.as_str() {
         "" => error,
         // A fault of another file than the document.
-        file => LoadError { file: folder.join(file).display().to_string(), ..error },
+        file => LoadError { file: path.with_file_name(file).display().to_string(), ..error },
     })
 }
