@@ -411,3 +411,30 @@ fn check_of_frames_that_are_not_the_files_exits_2() {
     let run = rigeval(dir.path(), "check rig.glb --frames frames --mesh 0");
     assert!(run.code == 2 && run.stderr.contains("--mesh belongs to a DNA"), "{}", run.stderr);
 }
+
+#[test]
+fn eval_of_a_gltf_file_on_the_gpu_agrees_with_the_cpu() {
+    let dir = folder();
+    let probe = rigeval(dir.path(), "eval rig.glb --device gpu -o v.npy");
+    if probe.code != 0 {
+        assert!(probe.code == 2 && probe.stderr.contains("no GPU adapter"), "{}", probe.stderr);
+        assert!(std::env::var_os("RIGEVAL_REQUIRE_GPU").is_none_or(|v| v != "1"), "no adapter, and one is required");
+        eprintln!("SKIP: no GPU adapter");
+        return;
+    }
+    // Nine frames: one full batch and the beginning of another.
+    fs::write(dir.path().join("t9.npy"), npy::write_f64(&[9], &[0.0, 0.1, 0.4, 0.9, 1.1, 1.5, 1.9, 2.0, 3.0])).unwrap();
+    for flags in [
+        "",
+        "--clip walk --times t9.npy",
+        "--controls c.npy --overrides o.json",
+        "--controls c1.npy --clip 1 --times t9.npy",
+    ] {
+        let [gpu, cpu] = ["gpu", "cpu"].map(|device| {
+            succeed(dir.path(), &format!("eval rig.glb {flags} --device {device} --normals n.npy -o v.npy"));
+            (frames(dir.path(), "v.npy"), frames(dir.path(), "n.npy"))
+        });
+        assert_near(gpu.0.concat().as_slice(), cpu.0.concat().as_slice(), 1e-5);
+        assert_near(gpu.1.concat().as_slice(), cpu.1.concat().as_slice(), 1e-4);
+    }
+}

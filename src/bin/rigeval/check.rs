@@ -255,7 +255,7 @@ fn of_posed(args: &Args, reference: &Frames, rig: PosedRig, rounded: Option<&[Ta
     if let Some(overrides) = overrides {
         rig.check_overrides(overrides, frame_count).map_err(in_folder)?;
     }
-    let device = rig.device(args.device)?;
+    let device = Device::open(args.device)?;
     let rig = rig.on(&device)?;
     let inputs = Inputs { controls: &controls, frame_count, overrides, normals: false };
     let frames = rig.evaluate(&device, &inputs)?;

@@ -142,7 +142,7 @@ fn eval_posed(args: &Args, rig: PosedRig, vertices: &Output, normals: Option<&Ou
         _ => controls(args, &rig)?,
     };
     let overrides = args.overrides.as_deref().map(|path| read_overrides(path, &rig, frame_count)).transpose()?;
-    let device = rig.device(args.device)?;
+    let device = Device::open(args.device)?;
     let rig = rig.on(&device)?;
     let inputs = Inputs { controls: &controls, frame_count, overrides: overrides.as_ref(), normals: normals.is_some() };
     let frames = rig.evaluate(&device, &inputs)?;

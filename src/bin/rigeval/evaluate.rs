@@ -7,6 +7,7 @@ use rigeval::backend::RigBackend;
 use rigeval::error::ControlError;
 use rigeval::frames::Overrides;
 use rigeval::gltf::cpu::{gltf_morph, gltf_morph_normals};
+use rigeval::gltf::gpu::{GltfBackend, GltfDeviceModel, GltfOptions};
 use rigeval::gltf::model::GltfModel;
 use rigeval::gltf::pose::{GltfPose, OutputSpace};
 use rigeval::gnm::cpu::gnm_blend;
@@ -110,15 +111,27 @@ pub fn orl(device: &Device, rig: &Arc<OrlRig>, inputs: &Inputs) -> Result<PosedF
     }
 }
 
-/// Every frame of a glTF file, in world space. Normals are the file's, morphed and turned with the skin; of a file without, its triangles'.
-pub fn gltf(model: &Arc<GltfModel>, inputs: &Inputs) -> Result<PosedFrames, Failure> {
-    let mut pose = GltfPose::new(model, OutputSpace::World);
-    on_cpu(inputs, &model.mesh().render().triangles, |controls, turns| {
-        pose.set_controls(model, controls)?;
-        pose.set_joint_overrides(model, turns)?;
-        let normals = inputs.normals.then(|| gltf_morph_normals(model.mesh(), &pose)).flatten();
-        Ok(CpuFrame { positions: gltf_morph(model.mesh(), &pose), normals })
-    })
+/// Every frame of a glTF file, in world space.
+///
+/// Normals are the file's, morphed and turned with the skin; of a file without, its triangles'.
+pub fn gltf(device: &Device, model: &Arc<GltfModel>, inputs: &Inputs) -> Result<PosedFrames, Failure> {
+    match device {
+        Device::Cpu => {
+            let mut pose = GltfPose::new(model, OutputSpace::World);
+            on_cpu(inputs, &model.mesh().render().triangles, |controls, turns| {
+                pose.set_controls(model, controls)?;
+                pose.set_joint_overrides(model, turns)?;
+                let normals = inputs.normals.then(|| gltf_morph_normals(model.mesh(), &pose)).flatten();
+                Ok(CpuFrame { positions: gltf_morph(model.mesh(), &pose), normals })
+            })
+        }
+        Device::Gpu(gpu) => {
+            let options = GltfOptions { normals: inputs.normals, ..GltfOptions::default() };
+            let model = Arc::new(GltfDeviceModel::new(&gpu.context(), Arc::clone(model))?);
+            let backend = GltfBackend::new(&gpu.context(), &model, instances(inputs), options)?;
+            on_gpu(gpu, Box::new(backend), inputs)
+        }
+    }
 }
 
 /// What a CPU twin gives.

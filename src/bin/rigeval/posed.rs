@@ -1,7 +1,7 @@
 //! A rig that controls pose: what GNM packs, MetaHuman rigs and glTF files have in common here.
 
 use crate::arrays;
-use crate::device::{Device, DeviceChoice};
+use crate::device::Device;
 use crate::evaluate::{self, Inputs, PosedFrames};
 use crate::failure::Failure;
 use crate::report::listed;
@@ -106,17 +106,6 @@ impl PosedRig {
         }
     }
 
-    /// Opens what was asked for, as far as the rig can run there.
-    pub fn device(&self, choice: DeviceChoice) -> Result<Device, Failure> {
-        match (self, choice) {
-            (PosedRig::Gltf { .. }, DeviceChoice::Gpu) => {
-                Err(Failure::new("a glTF file is evaluated on the CPU only: leave --device gpu out"))
-            }
-            (PosedRig::Gltf { .. }, _) => Ok(Device::Cpu),
-            _ => Device::open(choice),
-        }
-    }
-
     /// The rig as a device takes it: on a GPU deltas are packed.
     pub fn on(self, device: &Device) -> Result<PosedRig, Failure> {
         Ok(match (self, device) {
@@ -133,7 +122,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, stage, .. } => evaluate::gnm(device, pack, *stage, inputs),
             PosedRig::Orl { rig, .. } => evaluate::orl(device, rig, inputs),
-            PosedRig::Gltf { model } => evaluate::gltf(model, inputs),
+            PosedRig::Gltf { model } => evaluate::gltf(device, model, inputs),
         }
     }
 
