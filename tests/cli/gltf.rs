@@ -118,7 +118,7 @@ fn eval_without_clip_and_controls_is_one_frame_at_rest() {
     let report = json_of(dir.path(), "eval rig.glb --device cpu -o v.npy --json");
     assert_eq!((&report["frames"], &report["vertices"], &report["device"]), (&1.into(), &6.into(), &"cpu".into()));
     let expected = case().model().rest_positions();
-    assert_eq!(frames(dir.path(), "v.npy"), [expected.clone()]);
+    assert_eq!(frames(dir.path(), "v.npy"), std::slice::from_ref(&expected));
     assert_near(&expected[FACE..], &face_at([0.0; 3], 0.0), 0.0);
     // The same file as JSON with an external buffer, after a byte order mark.
     succeed(dir.path(), "eval rig.gltf --device auto -o v.npy");

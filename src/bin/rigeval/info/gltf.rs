@@ -59,10 +59,8 @@ pub fn facts(path: &Path, bytes: &[u8]) -> Read {
     joints(&mut facts, model.skeleton().names(), model.skeleton().parents());
     skins(&mut facts, &model);
     influences(&mut facts, &document, &model);
-    let primitives = document.meshes.iter().map(|mesh| mesh.primitives.len()).sum::<usize>();
-    let meshes = document.meshes.len();
-    facts.add("meshes", json!(meshes), format!("{}, {} primitives", grouped(meshes), grouped(primitives)));
-    facts.values.insert("primitives".into(), json!(primitives));
+    facts.count("meshes", document.meshes.len());
+    facts.count("primitives", document.meshes.iter().map(|mesh| mesh.primitives.len()).sum());
     facts.count("vertices", model.mesh().vertex_count());
     facts.count("triangles", model.mesh().render().triangles.len());
     parts(&mut facts, &model);
@@ -122,7 +120,7 @@ fn influences(facts: &mut Facts, document: &Document, model: &GltfModel) {
     let most = skinned.map(|v| model.mesh().influences().row(v).len()).max().unwrap_or(0);
     let text = match most {
         0 => "no skinned vertices".to_string(),
-        _ => format!("at most {most} per vertex, from sets of 4: {sets}"),
+        _ => format!("at most {most} per vertex, {sets} set{} of four", if sets == 1 { "" } else { "s" }),
     };
     facts.add("influences", json!(most), text);
     facts.values.insert("influence_sets".into(), json!(sets));
