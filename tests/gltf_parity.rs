@@ -34,18 +34,33 @@ const ALL: GltfOptions =
 /// Of unit vectors: f32 products of a blended matrix' entries, and the length that a morph leaves over.
 const DIRECTION_TOLERANCE: f32 = 1e-4;
 
-/// Names the worst of the directions that are further apart than [`DIRECTION_TOLERANCE`], NaN included.
+/// The vertex whose directions are furthest apart, and how far; what is not a number is infinitely far.
+fn worst_direction<const K: usize>(cpu: &[[f32; K]], gpu: &[[f32; K]]) -> (usize, f32) {
+    assert_eq!(cpu.len(), gpu.len(), "vertices");
+    let far = |(c, g): (&f32, &f32)| if (c - g).is_nan() { f32::INFINITY } else { (c - g).abs() };
+    let off = |v: usize| cpu[v].iter().zip(&gpu[v]).map(far).fold(0.0, f32::max);
+    let worst = (0..cpu.len()).max_by(|&a, &b| off(a).total_cmp(&off(b))).expect("at least one vertex");
+    (worst, off(worst))
+}
+
+/// Names the worst vertex when it is further off than [`DIRECTION_TOLERANCE`].
 #[track_caller]
-fn assert_directions<const K: usize>(what: &str, cpu: &[[f32; K]], gpu: &[[f32; K]]) {
-    assert_eq!(cpu.len(), gpu.len(), "{what}");
-    let off = |v: usize| {
-        let differences = cpu[v].iter().zip(&gpu[v]).map(|(c, g)| (c - g).abs());
-        differences.fold(0.0, |most: f32, d| if d.is_nan() || d > most { d } else { most })
-    };
-    let key = |v: usize| if off(v).is_nan() { f32::INFINITY } else { off(v) };
-    let worst = (0..cpu.len()).max_by(|&a, &b| key(a).total_cmp(&key(b))).expect("vertices");
-    let (c, g) = (cpu[worst], gpu[worst]);
-    assert!(key(worst) <= DIRECTION_TOLERANCE, "{what}: vertex {worst} is {g:?}, the reference {c:?}");
+fn assert_directions<const K: usize>(what: &str, cpu: &[[f32; K]], gpu: &[[f32; K]]) -> f32 {
+    let (worst, off) = worst_direction(cpu, gpu);
+    assert!(off <= DIRECTION_TOLERANCE, "{what}: vertex {worst} is {:?}, the reference {:?}", gpu[worst], cpu[worst]);
+    off
+}
+
+#[test]
+fn direction_off_by_twice_the_tolerance_or_never_written_is_seen() {
+    let cpu = [[0.0, 1.0, 0.0], [0.6, 0.0, 0.8]];
+    assert_eq!(worst_direction(&cpu, &cpu.clone()).1, 0.0);
+    for wrong in [0.6 + 2.0 * DIRECTION_TOLERANCE, f32::NAN, f32::INFINITY] {
+        let mut gpu = cpu;
+        gpu[1][0] = wrong;
+        let (worst, off) = worst_direction(&cpu, &gpu);
+        assert!(worst == 1 && off > DIRECTION_TOLERANCE, "{wrong}");
+    }
 }
 
 fn tangents(gpu: &Headless, buffer: &wgpu::Buffer) -> Vec<[f32; 4]> {
@@ -85,6 +100,7 @@ fn poison(gpu: &Headless, backend: &GltfBackend, is_first: bool) {
 
 /// Two frames in a row of N instances, each against the CPU references, written over a pattern that no shader writes.
 fn check(gpu: &Headless, what: &str, model: GltfModel, instances: usize, options: GltfOptions) {
+    let mut largest = [0.0_f32; 3];
     let device_model = device_model(gpu, model);
     let model = Arc::clone(device_model.model());
     let mesh = model.mesh();
@@ -102,21 +118,24 @@ fn check(gpu: &Headless, what: &str, model: GltfModel, instances: usize, options
         let expected: Vec<_> = twins.iter().flat_map(|twin| gltf_morph(mesh, twin)).collect();
         let view = backend.vertices();
         let found = vertices(gpu, view.current_positions());
-        assert_close(&what, &expected, &found);
+        largest[0] = largest[0].max(assert_close(&what, &expected, &found));
         if options.previous_positions && step > 0 {
             assert_ne!(view.previous, view.current, "{what}");
             assert_close(&format!("{what}, previous"), &last, &vertices(gpu, view.previous_positions()));
         }
         if let Some(buffer) = view.normals.filter(|_| mesh.normals().is_some()) {
             let expected: Vec<_> = twins.iter().flat_map(|twin| gltf_morph_normals(mesh, twin).unwrap()).collect();
-            assert_directions(&format!("{what}, normals"), &expected, &vertices(gpu, buffer));
+            let off = assert_directions(&format!("{what}, normals"), &expected, &vertices(gpu, buffer));
+            largest[1] = largest[1].max(off);
         }
         if let Some(buffer) = view.tangents {
             let expected: Vec<_> = twins.iter().flat_map(|twin| gltf_morph_tangents(mesh, twin).unwrap()).collect();
-            assert_directions(&format!("{what}, tangents"), &expected, &tangents(gpu, buffer));
+            let off = assert_directions(&format!("{what}, tangents"), &expected, &tangents(gpu, buffer));
+            largest[2] = largest[2].max(off);
         }
         last = expected;
     }
+    eprintln!("{what}, N = {instances}: positions, normals, tangents off by {largest:?}");
 }
 
 #[test]
@@ -286,13 +305,15 @@ fn frames_of_the_corpus_match_on_the_device() {
         eprintln!("SKIP {test}: no folder {CORPUS}; the other tests of this file cover the stage");
         return;
     }
+    let (mut directions, mut worst_off) = (0, 0.0_f32);
     let (mut frames, mut wrong, mut worst) = (0, Vec::new(), [(0.0, String::new()), (0.0, String::new())]);
     for asset in list(&json(&folder.join("manifest.json"))["assets"]) {
         let model = GltfModel::open(&folder.join(asset["file"].as_str().unwrap())).unwrap();
         let device_model = device_model(gpu, model);
         let model = Arc::clone(device_model.model());
-        let mut backend =
-            GltfBackend::new(&gpu.context(), &device_model, 1, GltfOptions::default()).expect("within limits");
+        let has_faces = !model.mesh().render().triangles.is_empty();
+        let options = GltfOptions { normals: has_faces, tangents: true, ..GltfOptions::default() };
+        let mut backend = GltfBackend::new(&gpu.context(), &device_model, 1, options).expect("within limits");
         let mut pose = GltfPose::new(&model, OutputSpace::World);
         let tolerance = asset["suggested_rel_tol"].as_f64().unwrap_or(0.0).max(FRAME_TOLERANCE);
         for stated in list(&asset["frames"]) {
@@ -318,11 +339,26 @@ fn frames_of_the_corpus_match_on_the_device() {
                     *worst = (error, stated["file"].to_string());
                 }
             }
+            let view = backend.vertices();
+            let of_normals = gltf_morph_normals(model.mesh(), &pose).zip(view.normals);
+            let of_normals = of_normals.map(|(cpu, buffer)| worst_direction(&cpu, &vertices(gpu, buffer)));
+            let of_tangents = gltf_morph_tangents(model.mesh(), &pose).zip(view.tangents);
+            let of_tangents = of_tangents.map(|(cpu, buffer)| worst_direction(&cpu, &tangents(gpu, buffer)));
+            for (kind, (vertex, off)) in
+                of_normals.map(|w| ("normal", w)).into_iter().chain(of_tangents.map(|w| ("tangent", w)))
+            {
+                directions += 1;
+                if off > DIRECTION_TOLERANCE {
+                    wrong.push(format!("{kind} {vertex} of {}: off by {off:.3e}", stated["file"]));
+                }
+                worst_off = worst_off.max(off);
+            }
             frames += 1;
         }
     }
     eprintln!("{frames} frames; worst against the frames {:.3e} in {}", worst[0].0, worst[0].1);
     eprintln!("worst against the twin {:.3e} in {}", worst[1].0, worst[1].1);
+    eprintln!("{directions} lists of normals or tangents, off by {worst_off:.3e} at most");
     assert!(wrong.is_empty(), "{} of {frames} frames:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(frames > 150, "only {frames} frames");
+    assert!(frames > 150 && directions > 100, "only {frames} frames, {directions} lists of directions");
 }

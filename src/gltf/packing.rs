@@ -8,7 +8,7 @@ use crate::sparse::{QuantisedTarget, SparseRows};
 pub const HALF_STEP: f64 = 2e-7;
 
 /// The same of normals and tangents, for unit vectors.
-pub const DIRECTION_HALF_STEP: f64 = 1e-5;
+pub const DIRECTION_HALF_STEP: f64 = 2e-6;
 
 /// Rounding that all 16-bit targets of a vertex may add up to at weight 1, over the half step that one target may have.
 pub const TOGETHER: f64 = 2.0;
