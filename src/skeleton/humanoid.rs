@@ -59,7 +59,7 @@ pub struct Ambiguity {
 pub struct HumanoidMap {
     /// The joint of each bone that exactly one joint answers to.
     pub joints: BTreeMap<HumanoidBone, usize>,
-    /// The naming that was recognised; of several that read the names equally well, the first in the order of [`Family`]'s tables.
+    /// The naming that was recognised; none where several read the names equally well, as `neck` and `head` are many namings' words.
     pub family: Option<Family>,
     /// What the names leave open; none of these bones and joints is in `joints`.
     pub ambiguous: Vec<Ambiguity>,
@@ -107,6 +107,7 @@ pub fn humanoid_of<S: AsRef<str>>(joint_names: &[S]) -> HumanoidMap {
             claims.fill(Bones::default());
             (most, family) = (count, Some(table.family));
         }
+        family = family.filter(|family| *family == table.family);
         claims.iter_mut().zip(own).for_each(|(bones, own)| *bones = bones.with(own));
     }
     if family == Some(Family::Mixamo) && !mixamo {
@@ -239,6 +240,8 @@ mod tests {
             assert_eq!(map.ambiguous, [Ambiguity { bones: vec![Head], joints: vec![2, 3] }]);
             assert!(map.missing().contains(&Head) && !map.missing().contains(&Hips));
         }
+        let map = humanoid_of(&["neck", "head", "left_eye", "right_eye"]);
+        assert_eq!((map.joints.len(), map.family), (4, None), "the words of more than one naming");
         let two_characters = humanoid_of(&["mixamorig1:Hips", "mixamorig1:LeftUpLeg", "mixamorig2:Hips"]);
         assert_eq!(two_characters.joints, BTreeMap::from([(LeftUpperLeg, 1)]));
         assert_eq!(two_characters.ambiguous, [Ambiguity { bones: vec![Hips], joints: vec![0, 2] }]);

@@ -61,7 +61,7 @@ const RIGIFY_FINGERS: [[&str; 3]; 5] = [
     ["f_pinky_01", "f_pinky_02", "f_pinky_03"],
 ];
 
-/// All namings, the more specific of two that share their names first.
+/// All namings.
 pub(super) const TABLES: [Table; 16] = [
     Table {
         // `ReadyPlayerMe` has the same stems: the prefix in front of them tells the two apart.

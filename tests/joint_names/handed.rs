@@ -19,8 +19,8 @@ fn lists(test: &str) -> Option<Value> {
 #[test]
 fn handed_bone_lists_are_the_enum() {
     let Some(lists) = lists("handed_bone_lists_are_the_enum") else { return };
-    let own = |keep: fn(&HumanoidBone) -> bool| -> Vec<String> {
-        HumanoidBone::ALL.into_iter().filter(keep).map(|bone| bone.name().into()).collect()
+    let own = |keep: fn(HumanoidBone) -> bool| -> Vec<String> {
+        HumanoidBone::ALL.into_iter().filter(|bone| keep(*bone)).map(|bone| bone.name().into()).collect()
     };
     assert_eq!(own(|_| true), strings(&lists["vrm1_human_bones"]));
     assert_eq!(own(HumanoidBone::is_required), strings(&lists["vrm1_required"]));
@@ -124,7 +124,8 @@ fn handed_vrm_file_states_what_its_names_mean() {
     let document: Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
     let nodes = document["nodes"].as_array().unwrap();
     let names: Vec<&str> = nodes.iter().map(|node| node["name"].as_str().unwrap_or_default()).collect();
+    let entries = document["extensions"]["VRM"]["humanoid"]["humanBones"].as_array().unwrap().len();
     let stated = vrm_humanoid(&document["extensions"], nodes.len()).unwrap().unwrap();
-    assert_eq!((stated.version, stated.nodes.len()), (VrmVersion::V0, 23));
+    assert_eq!((stated.version, stated.nodes.len()), (VrmVersion::V0, entries));
     assert_eq!(humanoid_of(&names).joints, stated.nodes);
 }
