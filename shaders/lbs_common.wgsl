@@ -33,3 +33,26 @@ fn lbs_skin(row: u32, instance: u32, p: vec3<f32>) -> vec3<f32> {
     }
     return sum;
 }
+
+// The rows of a matrix without its translation.
+struct LbsLinear {
+    x: vec3<f32>,
+    y: vec3<f32>,
+    z: vec3<f32>,
+}
+
+// What `lbs_skin` multiplies the point by: the weighted sum of the skin rows, for directions.
+fn lbs_linear(row: u32, instance: u32) -> LbsLinear {
+    let entries = lbs_params.vertex_count + 1u;
+    let end = lbs_influences[row + 1u];
+    let rows = instance * lbs_params.joint_count * 3u;
+    var sum = LbsLinear();
+    for (var i = lbs_influences[row]; i < end; i++) {
+        let joint = rows + lbs_influences[entries + 2u * i] * 3u;
+        let weight = bitcast<f32>(lbs_influences[entries + 2u * i + 1u]);
+        sum.x += weight * lbs_skin_rows[joint].xyz;
+        sum.y += weight * lbs_skin_rows[joint + 1u].xyz;
+        sum.z += weight * lbs_skin_rows[joint + 2u].xyz;
+    }
+    return sum;
+}

@@ -69,6 +69,16 @@ pub trait RigBackend: wgpu::WasmNotSendSync {
     fn bounds(&self, instance: usize) -> Aabb;
 }
 
+/// The space that posed vertices are in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum VertexSpace {
+    /// One space for the whole rig; glTF: the world of the default scene.
+    #[default]
+    Rig,
+    /// Each part of a glTF file in the space of its mesh node's parent, which is where a scene graph draws it.
+    MeshParent,
+}
+
 /// Where the posed vertices are: instance-major, tightly packed, file order.
 ///
 /// All buffers have the usages `VERTEX`, `STORAGE`, `COPY_SRC` and `COPY_DST`. The two position buffers keep their identity for the life of
@@ -85,6 +95,8 @@ pub struct VertexView<'a> {
     pub normals: Option<&'a wgpu::Buffer>,
     /// Unit tangents with handedness, (N, V, 4) f32, where the rig has them and they were asked for.
     pub tangents: Option<&'a wgpu::Buffer>,
+    /// The space that they are in, directions included.
+    pub space: VertexSpace,
     /// V.
     pub vertex_count: usize,
     /// N.

@@ -9,6 +9,8 @@ use common::{UNWRITTEN, device, fill_unwritten, vertices};
 use glam::{Affine3A, Quat, Vec3};
 use rigeval::backend::RigBackend;
 use rigeval::error::ControlError;
+use rigeval::gltf::gpu::{GltfBackend, GltfOptions};
+use rigeval::gltf::pose::OutputSpace;
 use rigeval::gnm::gpu::{GnmBackend, GnmOptions};
 use rigeval::gnm::pack::BasisFormat;
 use rigeval::gnm::pose::Stage;
@@ -46,11 +48,21 @@ fn candidates(gpu: &Headless, instances: usize) -> Vec<Candidate> {
         let rig: Box<dyn RigBackend> = Box::new(backend.expect("within the default limits"));
         Candidate { name, rig, sample: rigs::orl::sample, joint: "head" }
     };
+    let gltf = |name, shaded| {
+        let options =
+            GltfOptions { normals: true, tangents: true, previous_positions: true, space: OutputSpace::World };
+        let model = rigs::gltf::device_model(gpu, rigs::gltf::model(shaded));
+        let backend = GltfBackend::new(&gpu.context(), &model, instances, options);
+        let rig: Box<dyn RigBackend> = Box::new(backend.expect("within the default limits"));
+        Candidate { name, rig, sample: rigs::gltf::sample, joint: "head" }
+    };
     vec![
         gnm("gnm f16", BasisFormat::F16, true),
         gnm("gnm i8", BasisFormat::I8, false),
         orl("orl i16", DeltaFormat::I16, true),
         orl("orl i8", DeltaFormat::I8, false),
+        gltf("gltf", true),
+        gltf("gltf without normals", false),
     ]
 }
 
@@ -67,7 +79,7 @@ fn for_each(test: &str, body: impl Fn(&Headless, &mut Candidate, usize)) {
 fn poison(gpu: &Headless, rig: &dyn RigBackend) {
     let view = rig.vertices();
     view.positions.iter().for_each(|buffer| fill_unwritten(gpu, buffer));
-    view.normals.iter().for_each(|buffer| fill_unwritten(gpu, buffer));
+    view.normals.iter().chain(&view.tangents).for_each(|buffer| fill_unwritten(gpu, buffer));
 }
 
 fn is_poisoned(gpu: &Headless, buffer: &wgpu::Buffer) -> bool {
@@ -84,6 +96,9 @@ fn info_counts_agree() {
         for buffer in view.positions.into_iter().chain(view.normals) {
             assert_eq!(buffer.size(), (instances * info.vertex_count * 12) as u64);
             assert!(buffer.usage().contains(rigeval::gpu::VERTEX_USAGES), "{}", c.name);
+        }
+        if let Some(buffer) = view.tangents {
+            assert_eq!(buffer.size(), (instances * info.vertex_count * 16) as u64, "{}", c.name);
         }
         assert_eq!(view.instance_offset_bytes(instances), view.positions[0].size());
         let mesh = c.rig.mesh();
@@ -133,7 +148,8 @@ fn default_controls_change_nothing_and_record_nothing() {
         poison(gpu, &*c.rig);
         frame(gpu, &mut *c.rig);
         let view = c.rig.vertices();
-        assert!(view.positions.iter().chain(&view.normals).all(|b| is_poisoned(gpu, b)), "{}: a dispatch ran", c.name);
+        let outputs = view.positions.iter().chain(&view.normals).chain(&view.tangents);
+        assert!(outputs.into_iter().all(|b| is_poisoned(gpu, b)), "{}: a dispatch ran", c.name);
     });
 }
 
@@ -365,7 +381,8 @@ fn unchanged_rig_records_nothing() {
             frame(gpu, &mut *c.rig);
         }
         let view = c.rig.vertices();
-        assert!(view.positions.iter().chain(&view.normals).all(|b| is_poisoned(gpu, b)), "{}: a dispatch ran", c.name);
+        let outputs = view.positions.iter().chain(&view.normals).chain(&view.tangents);
+        assert!(outputs.into_iter().all(|b| is_poisoned(gpu, b)), "{}: a dispatch ran", c.name);
     });
 }
 

@@ -2,9 +2,10 @@
 #![cfg(feature = "gpu")]
 
 use naga::{ArraySize, Module, TypeInner};
+use rigeval::gltf::gpu::GltfParams;
 use rigeval::gnm::gpu::{GnmParams, WORKGROUP_BYTES, WORKGROUP_SIZE};
 use rigeval::gpu::normals::{self, NormalsParams};
-use rigeval::gpu::shaders::{GNM_BLEND, LBS_COMMON, NORMALS, ORL_DEFORM, SPARSE_COMMON};
+use rigeval::gpu::shaders::{GLTF_MORPH, GNM_BLEND, LBS_COMMON, NORMALS, ORL_DEFORM, SPARSE_COMMON};
 use rigeval::gpu::skinning::LbsParams;
 use rigeval::gpu::sparse::{self, SparseParams, WeightShape};
 use rigeval::orl::gpu::OrlParams;
@@ -40,13 +41,20 @@ fn uniforms_lie_as_their_rust_structs() {
     let orl = parse(&ORL_DEFORM.source());
     assert_same_layout!(orl, OrlParams { vertex_count, instance_count, reserved_0, reserved_1 });
     assert_same_layout!(orl, SparseParams { tile_stride, reserved_0, reserved_1, reserved_2 });
+    let gltf = parse(&GLTF_MORPH.source());
+    assert_same_layout!(gltf, GltfParams { vertex_count, instance_count, reserved_0, reserved_1 });
     let normals = parse(&NORMALS.source());
     assert_same_layout!(normals, NormalsParams { vertex_count, instance_count, reserved_0, reserved_1 });
 }
 
 #[test]
 fn workgroup_sizes_are_the_ones_that_are_dispatched() {
-    let sizes = [(GNM_BLEND, WORKGROUP_SIZE), (ORL_DEFORM, sparse::WORKGROUP_SIZE), (NORMALS, normals::WORKGROUP_SIZE)];
+    let sizes = [
+        (GNM_BLEND, WORKGROUP_SIZE),
+        (ORL_DEFORM, sparse::WORKGROUP_SIZE),
+        (GLTF_MORPH, sparse::WORKGROUP_SIZE),
+        (NORMALS, normals::WORKGROUP_SIZE),
+    ];
     for (stage, size) in sizes {
         let module = parse(&stage.source());
         assert_eq!(module.entry_points[0].workgroup_size, [size, 1, 1], "{}", stage.stem);
@@ -92,13 +100,14 @@ fn storage_arrays_have_the_strides_that_are_uploaded() {
         "basis",
         "block_table",
         "positions",
+        "posed",
         "faces",
         "incidence",
         "vertex_normals",
         "lbs_influences",
         "sparse_entries",
     ];
-    for stage in [GNM_BLEND, ORL_DEFORM, NORMALS] {
+    for stage in [GNM_BLEND, ORL_DEFORM, GLTF_MORPH, NORMALS] {
         let module = parse(&stage.source());
         for (_, variable) in module.global_variables.iter() {
             let TypeInner::Array { stride, size: ArraySize::Dynamic, .. } = module.types[variable.ty].inner else {
@@ -129,6 +138,7 @@ fn bindings_are_numbered_as_the_host_binds_them() {
     expect(LBS_COMMON, 1, &["lbs_influences", "lbs_skin_rows", "lbs_params"]);
     expect(SPARSE_COMMON, sparse::GROUP, &["sparse_slices", "sparse_entries", "sparse_weights", "sparse_params"]);
     expect(&ORL_DEFORM.source(), 0, &["neutral", "positions", "params"]);
+    expect(&GLTF_MORPH.source(), 0, &["base", "posed", "params"]);
     expect(&GNM_BLEND.source(), 0, &["slots", "basis", "block_table", "tiles", "positions", "params"]);
     expect(&NORMALS.source(), 0, &["positions", "faces", "incidence", "vertex_normals", "params"]);
 }

@@ -1,4 +1,4 @@
-//! glTF 2.0: skins, morph targets and clips; the loader, the pose and the CPU reference.
+//! glTF 2.0: skins, morph targets and clips; the loader, the pose, the CPU reference and the GPU backend.
 
 mod accessor;
 pub mod blend;
@@ -7,12 +7,16 @@ pub mod clip;
 mod container;
 pub mod controls;
 pub mod cpu;
+pub mod directions;
 mod document;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod mesh;
 #[cfg(all(feature = "meshopt", not(target_arch = "wasm32")))]
 mod meshopt;
 pub mod model;
 mod nodes;
+pub mod packing;
 pub mod pose;
 mod references;
 pub mod report;

@@ -121,14 +121,14 @@ impl VertexNormals {
     }
 }
 
-/// A vertex buffer that holds the same (V, 3) for each of N instances.
-pub(crate) fn instanced_vertices(
+/// A vertex buffer that holds the same (V, K) for each of N instances.
+pub(crate) fn instanced_vertices<const K: usize>(
     gpu: &GpuContext,
     label: &str,
-    vertices: &[[f32; 3]],
+    vertices: &[[f32; K]],
     instances: usize,
 ) -> wgpu::Buffer {
-    let bytes: &[u8] = bytemuck::cast_slice(vertices);
+    let bytes: &[u8] = bytemuck::cast_slice(vertices.as_flattened());
     let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some(label),
         size: bytes.len() as u64 * instances as u64,

@@ -18,11 +18,17 @@ pub const ORL_DEFORM: ShaderStage = ShaderStage {
     parts: &[LBS_COMMON, SPARSE_COMMON, include_str!("../../shaders/orl_deform.wgsl")],
 };
 
+/// Base attributes and morph targets of a glTF file, then skinning; compiled once for each attribute.
+pub const GLTF_MORPH: ShaderStage = ShaderStage {
+    stem: "gltf_morph",
+    parts: &[LBS_COMMON, SPARSE_COMMON, include_str!("../../shaders/gltf_morph.wgsl")],
+};
+
 /// Vertex normals from posed positions.
 pub const NORMALS: ShaderStage = ShaderStage { stem: "normals", parts: &[include_str!("../../shaders/normals.wgsl")] };
 
 /// Every stage there is.
-pub const STAGES: [ShaderStage; 3] = [GNM_BLEND, ORL_DEFORM, NORMALS];
+pub const STAGES: [ShaderStage; 4] = [GNM_BLEND, ORL_DEFORM, GLTF_MORPH, NORMALS];
 
 /// One compute stage: a stem and the texts it is put together from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,13 +2,17 @@
 
 use super::GpuContext;
 use super::normals::{NormalsStage, VertexNormals, instanced_vertices};
-use crate::backend::VertexView;
+use crate::backend::{VertexSpace, VertexView};
 
-/// The posed vertices of N instances: one position buffer, or two that take turns, and normals where they were asked for.
+/// The posed vertices of N instances: one position buffer, or two that take turns, and normals and tangents where they were asked for.
 #[derive(Debug)]
 pub struct PosedVertices {
     positions: Vec<wgpu::Buffer>,
+    /// Computed from the positions.
     normals: Option<VertexNormals>,
+    /// Written by the rig's own stage: normals, tangents.
+    directions: [Option<wgpu::Buffer>; 2],
+    space: VertexSpace,
     vertex_count: usize,
     instance_count: usize,
     current: usize,
@@ -28,6 +32,8 @@ impl PosedVertices {
         PosedVertices {
             positions: (0..1 + usize::from(previous)).map(position_buffer).collect(),
             normals: None,
+            directions: [None, None],
+            space: VertexSpace::default(),
             vertex_count: rest.len(),
             instance_count: instances,
             current: 0,
@@ -44,6 +50,32 @@ impl PosedVertices {
     pub fn with_normals(mut self, gpu: &GpuContext, stage: &NormalsStage, rest_normals: &[[f32; 3]]) -> PosedVertices {
         self.normals = Some(VertexNormals::new(gpu, stage, &self.positions, rest_normals, self.instance_count));
         self
+    }
+
+    /// The same with normals and tangents that the rig's own stage poses: those of the rest mesh until the first frame.
+    ///
+    /// # Shapes
+    /// rest_normals: (V, 3), rest_tangents: (V, 4)
+    #[must_use]
+    pub fn with_directions(
+        mut self,
+        gpu: &GpuContext,
+        label: &str,
+        rest_normals: Option<&[[f32; 3]]>,
+        rest_tangents: Option<&[[f32; 4]]>,
+    ) -> PosedVertices {
+        let n = self.instance_count;
+        self.directions = [
+            rest_normals.map(|rest| instanced_vertices(gpu, &format!("{label}.normals"), rest, n)),
+            rest_tangents.map(|rest| instanced_vertices(gpu, &format!("{label}.tangents"), rest, n)),
+        ];
+        self
+    }
+
+    /// The same in another space than the rig's own.
+    #[must_use]
+    pub fn in_space(self, space: VertexSpace) -> PosedVertices {
+        PosedVertices { space, ..self }
     }
 
     /// The position buffers, to bind.
@@ -81,8 +113,9 @@ impl PosedVertices {
             positions: [&self.positions[0], &self.positions[self.positions.len() - 1]],
             current: self.current,
             previous: self.previous,
-            normals: self.normals.as_ref().map(VertexNormals::buffer),
-            tangents: None,
+            normals: self.normals.as_ref().map(VertexNormals::buffer).or(self.directions[0].as_ref()),
+            tangents: self.directions[1].as_ref(),
+            space: self.space,
             vertex_count: self.vertex_count,
             instance_count: self.instance_count,
         }
@@ -91,6 +124,7 @@ impl PosedVertices {
     /// Bytes on the device.
     #[must_use]
     pub fn size(&self) -> u64 {
-        self.positions.iter().chain(self.normals.as_ref().map(VertexNormals::buffer)).map(wgpu::Buffer::size).sum()
+        let view = self.view();
+        self.positions.iter().chain(view.normals).chain(view.tangents).map(wgpu::Buffer::size).sum()
     }
 }

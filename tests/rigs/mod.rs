@@ -1,6 +1,7 @@
 //! Small heads on the device, and what tests do with any rig.
 #![allow(dead_code)] // Each test target uses its own part.
 
+pub mod gltf;
 pub mod orl;
 
 use crate::common::vertices;

@@ -17,12 +17,13 @@ use std::path::{Path, PathBuf};
 mod bundle;
 mod dna;
 mod findings;
+mod gltf;
 mod orl_pack;
 
 /// Say what a file is: counts, units, controls, joints, sizes; the reader's checks have passed when it does
 #[derive(clap::Args)]
 pub struct Args {
-    /// A pack, a DNA, a model or baked head (.npz), a GNMW container, a bundle folder, or a folder of reference frames
+    /// A pack, a DNA, a glTF file, a model or baked head (.npz), a GNMW container, a bundle folder, or a folder of reference frames
     file: PathBuf,
     /// Report as JSON
     #[arg(long)]
@@ -78,6 +79,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
             FileKind::Gnmw => of_gnmw(&args.file, &bytes).map_err(named)?,
             FileKind::Dna => dna::facts(&args.file, &bytes).map_err(named)?,
             FileKind::OrlPack => orl_pack::facts(&args.file, bytes).map_err(named)?,
+            FileKind::Gltf => gltf::facts(&args.file, &bytes).map_err(named)?,
         }
     };
     report(args.json, &facts.values, &facts.lines.join("\n"))?;
