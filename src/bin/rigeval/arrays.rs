@@ -13,7 +13,7 @@ pub fn read(path: &Path) -> Result<Array, Failure> {
 }
 
 /// Frames of a rig without controls have no bytes that would bound their number.
-const MAX_EMPTY_FRAMES: usize = 1 << 16;
+const MAX_EMPTY_FRAMES: usize = 1 << 10;
 
 /// How many frames an array of `(F, rest...)` holds; `(rest...)` is one.
 pub fn frame_count(array: &Array, what: &str, rest: &[usize]) -> Result<usize, LoadError> {
