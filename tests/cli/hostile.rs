@@ -128,6 +128,6 @@ fn frames_without_a_value_are_bounded() {
             if command == "eval" { ("--device cpu --controls", "v.npy") } else { ("--gui", "out") };
         succeed(dir.path(), &format!("{command} {rig} {controls} few.npy -o {output}"));
         let run = rigeval(dir.path(), &format!("{command} {rig} {controls} many.npy -o {output}"));
-        assert!(run.code == 2 && run.stderr.contains("at most 65536 frames"), "{command}: {}", run.stderr);
+        assert!(run.code == 2 && run.stderr.contains("at most 1024 frames"), "{command}: {}", run.stderr);
     }
 }
