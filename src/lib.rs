@@ -11,7 +11,8 @@
 //! |---|---|
 //! | head-local | a GNM pack's neutral, basis, eye centres and seam, and what [`gnm::pose::Stage::Forward`] gives |
 //! | body bind space | the joints' rest worlds of a pack; the pack's bind transform takes head-local there |
-//! | output space | what `RigBackend::vertices` and `bounds` are in: body bind space, moved by the joints |
+//! | rig space | a DNA's positions, deltas and neutral joint worlds |
+//! | output space | what `RigBackend::vertices` and `bounds` are in: body bind space or rig space, moved by the joints |
 //!
 //! The seam (`stitchLocal` in files) is an offset per vertex that closes the gap between head and body; it enters after gaze, before skinning.
 //!

@@ -1,7 +1,7 @@
 //! Bundles: a folder with `scene.json` and a rig, opened without knowing which rig it is.
 //!
 //! `rig` says which rig poses the face, `expression_space` what to send to it; the rest of the file is someone else's and is not looked at. A
-//! program that sends ARKit weights runs with either rig:
+//! program that sends ARKit weights runs with either rig, if a `gnm` scene has an `arkit_map` or the program brings a map (`open_with`):
 //!
 #![cfg_attr(feature = "gpu", doc = "```no_run")]
 #![cfg_attr(not(feature = "gpu"), doc = "```text")]
@@ -19,13 +19,19 @@
 //!
 //! # `scene.json`
 //!
+//! ```json
+//! {"rig": {"backend": "orl", "pack": "head.dna"}, "expression_space": {"kind": "arkit52", "dim": 52}}
+//! ```
+//!
+//! A pack is one mesh, the skin of a head; with a DNA, eyes and teeth come too.
+//!
 //! Both blocks may be absent or `null`. Fields that are not named here are ignored; a field of a wrong type is refused, never replaced by a
 //! default. Paths follow the one rule of [`inner_path`](crate::files::inner_path).
 //!
 //! | field of `rig` | is | absent |
 //! |---|---|---|
 //! | `backend` | `"orl"`, `"gnm"`, `"none"`; `"gltf"` is known and refused by name, for it is not part of this version | refused |
-//! | `pack` | path of the pack; `null` is as absent | `orl_pack.bin`, `gnm_head.aosrig` |
+//! | `pack` | path of the pack, for an `orl` rig also of a `.dna`: then all meshes of its finest level; `null` is as absent | `orl_pack.bin`, `gnm_head.aosrig` |
 //! | `control_names` | strings: the order of an `orl` rig's controls. A `gnm` rig keeps its own names, and a warning says so if these differ | `rig_names.json`; without that file, or where the list is empty, all controls of the layer |
 //! | `vertex_count` | the pack's count of vertices, or 0 for unstated; a count that is not the pack's is refused | unstated |
 //!

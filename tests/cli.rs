@@ -7,6 +7,9 @@ mod bundle;
 mod check;
 #[path = "cli/fixtures.rs"]
 mod fixtures;
+#[path = "cli/gltf.rs"]
+mod gltf;
+mod gltf_case;
 #[path = "cli/hostile.rs"]
 mod hostile;
 #[path = "cli/orl.rs"]

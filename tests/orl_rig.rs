@@ -197,6 +197,21 @@ fn set_raw_reaches_what_no_gui_row_drives_and_is_given_back() {
 }
 
 #[test]
+fn quaternions_that_no_gui_row_drives_start_at_identity() {
+    let dna = file(COMMITTED, "twist.dna");
+    let raw_rig = OrlRig::from_dna(&dna, &options(ControlLayer::Raw, &[0])).unwrap();
+    let rig = OrlRig::from_dna(&dna, &options(ControlLayer::Gui, &[0])).unwrap();
+    let w = raw_rig.default_controls().iter().position(|&x| x == 1.0).expect("the w of a driver joint");
+    assert_eq!(rig.rest().state().raw(), raw_rig.default_controls());
+    assert_eq!(rig.rest_positions(), raw_rig.rest_positions());
+    let mut instance = OrlInstance::new(&rig);
+    instance.set_raw(&rig, &[(w, 0.5), (w - 1, 0.5)]).unwrap();
+    assert_eq!(instance.state().raw()[w], 0.5, "what is set goes before what it starts at");
+    instance.set_raw(&rig, &[]).unwrap();
+    assert_eq!(instance.state().raw(), raw_rig.default_controls());
+}
+
+#[test]
 fn refused_controls_leave_everything_in_place() {
     let rig = OrlRig::from_dna(&tiny(), &options(ControlLayer::Raw, &[0])).unwrap();
     let (frames, controls) = rows(COMMITTED, "tiny.in.raw.npy").unwrap();
@@ -286,4 +301,14 @@ fn options_out_of_range_are_refused_with_what_there_is() {
     for (error, kind, message) in cases {
         assert_eq!((error.kind, error.to_string().as_str()), (kind, message));
     }
+}
+
+#[test]
+fn mesh_that_the_level_does_not_show_is_refused() {
+    let dna = rigeval::orl::sample::sample(rigeval::head::HeadSize::Small);
+    let shown = dna.definition.lod_meshes.list(0).to_vec();
+    let hidden = (0..dna.meshes.len()).find(|&mesh| !dna.shows(mesh, 0)).expect("a mesh of a coarser level");
+    let error = OrlRig::from_dna(&dna, &RigOptions { meshes: vec![0, hidden], ..RigOptions::default() }).unwrap_err();
+    let expected = format!("meshes: expected meshes of level 0, of {shown:?}, got {hidden}");
+    assert_eq!((error.kind, error.to_string()), (LoadErrorKind::Value, expected));
 }

@@ -7,9 +7,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The rotation of a joint passes at one and a half times the rig's figure: two roundings of a degree, one of each program.
-const JOINT_FACTOR: f64 = 1.5;
-
 const PARTS: [&str; 7] = ["raw", "psd", "ml", "rbf", "bs", "am", "joints"];
 
 struct Case {
@@ -65,9 +62,8 @@ impl Case {
                     let array = if part == "joints" { expected_joints.clone() } else { format!("{entry}.{part}") };
                     let Some((_, expected)) = self.array(&array) else { continue };
                     let what = format!("{} {array} ({form})", self.name);
-                    let limit = self.tolerances[part] * if part == "joints" { JOINT_FACTOR } else { 1.0 };
                     let rotation = (part == "joints").then_some((output, turn));
-                    compare(&what, &got[part], &expected, rotation, limit);
+                    compare(&what, &got[part], &expected, rotation, self.tolerances[part]);
                     compared += 1;
                 }
             }

@@ -19,6 +19,9 @@
 //! assert_eq!(controls[layout.slot("lower_face", 9).unwrap()], 1.5);
 //! # Ok::<(), rigeval::error::ControlError>(())
 //! ```
+//!
+//! A MetaHuman rig takes ARKit weights through its raw controls: [`ExpressionMap::arkit_to_orl`] goes by their names, so the rig is to be opened on
+//! its raw layer.
 
 pub mod arkit;
 pub mod arkit_to_gnm;

@@ -98,9 +98,8 @@ fn check_choice(dna: &Dna, mesh: usize, lod: usize) -> Result<(), LoadError> {
         let found = format!("geometry of {} meshes", dna.meshes.len());
         return Err(LoadError::new(LoadErrorKind::Missing, "meshes", expected, found));
     }
-    // Without a map no level says which meshes it shows.
-    let shown = dna.definition.lod_meshes.list(lod);
-    if !dna.definition.lod_meshes.lods.is_empty() && !shown.iter().any(|&m| usize::from(m) == mesh) {
+    if !dna.shows(mesh, lod) {
+        let shown = dna.definition.lod_meshes.list(lod);
         return value("mesh", format!("a mesh of level {lod}, one of {shown:?}"), mesh);
     }
     Ok(())

@@ -18,7 +18,7 @@ const LISTED: usize = 20;
 pub enum ControlLayer {
     /// What an animator's board has, mapped to raw controls by the rig: 174 for a MetaHuman head.
     Gui,
-    /// What the rig evaluates: 263 for a MetaHuman head.
+    /// What the rig evaluates, and what ARKit weights are mapped to: about 260 for a MetaHuman head.
     Raw,
 }
 

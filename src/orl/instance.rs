@@ -15,6 +15,8 @@ use glam::Affine3A;
 pub struct OrlInstance {
     controls: Vec<f32>,
     raw: Vec<(usize, f32)>,
+    /// What GUI mapping clears and no GUI control gives back; see [`RigLogic::undriven_initial`](super::riglogic::RigLogic::undriven_initial).
+    undriven: Vec<(usize, f32)>,
     state: RigState,
     /// Room for a vector of the layer.
     layer: Vec<f32>,
@@ -38,6 +40,7 @@ impl OrlInstance {
         let mut instance = OrlInstance {
             controls: controls.to_vec(),
             raw: Vec::new(),
+            undriven: parts.logic.undriven_initial(),
             state: RigState::new(parts.logic),
             layer: Vec::new(),
             pose,
@@ -66,7 +69,8 @@ impl OrlInstance {
 
     /// Replaces the raw controls that are set on top of the mapped ones, and says whether a joint or a weight moved.
     ///
-    /// They stay until the next call; an empty list leaves every raw control to the controls.
+    /// They stay until the next call; an empty list leaves every raw control to the controls. A raw control that no row of the GUI table drives
+    /// otherwise stands at the rig's initial value.
     ///
     /// # Shapes
     /// raw: pairs of a raw control's index in the file and its value
@@ -146,7 +150,7 @@ impl OrlInstance {
 
     /// From the controls to the solved state.
     fn run(&mut self, parts: &Parts) {
-        let OrlInstance { controls, raw, state, layer, .. } = self;
+        let OrlInstance { controls, raw, undriven, state, layer, .. } = self;
         let logic = parts.logic;
         layer.clear();
         match parts.controls.layer() {
@@ -154,6 +158,8 @@ impl OrlInstance {
                 layer.resize(logic.counts().gui, 0.0);
                 parts.controls.scatter(controls, layer);
                 logic.set_gui(state, layer).expect("a vector of the layer's length");
+                // A quaternion whose w is 0 too is no rotation: a swing of it is not a number.
+                undriven.iter().for_each(|&(index, value)| state.raw_mut()[index] = value);
             }
             ControlLayer::Raw => {
                 layer.extend(&logic.initial_controls()[..logic.counts().raw]);

@@ -32,7 +32,8 @@ pub enum ControlChoice {
 /// Which part of a DNA becomes a rig.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RigOptions {
-    /// The meshes, by their index in the file; they share one solved state.
+    /// The meshes, by their index in the file: of those that the level shows ([`Dna::shows`]). They share one solved state; a MetaHuman's skin is
+    /// the first, its teeth, eyes and lashes are others.
     pub meshes: Vec<usize>,
     /// The level of detail that RigLogic evaluates.
     pub lod: usize,
@@ -86,12 +87,18 @@ impl OrlRig {
     /// The rig of a DNA, in its own unit.
     ///
     /// # Errors
-    /// `Value` - a level that the rig does not have, controls at their defaults that move something out of the range of f32; what
+    /// `Value` - a level that the rig does not have, a mesh that the level does not show, controls at their defaults that move something out of the range of f32; what
     /// [`OrlMesh::of_dna`], [`RigLogic::new`] and [`ControlBinding::of_names`] refuse.
     pub fn from_dna(dna: &Dna, options: &RigOptions) -> Result<OrlRig, LoadError> {
         let lods = usize::from(dna.descriptor.lod_count);
         if options.lod >= lods {
             return Err(LoadError::new(LoadErrorKind::Value, "lod", format!("a level below {lods}"), options.lod));
+        }
+        let hidden = |mesh: &&usize| **mesh < dna.meshes.len() && !dna.shows(**mesh, options.lod);
+        if let Some(mesh) = options.meshes.iter().find(hidden) {
+            let shown = dna.definition.lod_meshes.list(options.lod);
+            let expected = format!("meshes of level {}, of {shown:?}", options.lod);
+            return Err(LoadError::new(LoadErrorKind::Value, "meshes", expected, mesh));
         }
         let model = OrlModel::new(dna);
         let mesh = OrlMesh::of_dna(dna, &model, &options.meshes, &options.shells, options.format)?;

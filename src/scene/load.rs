@@ -9,7 +9,7 @@ use crate::gnm::pack::GnmPack;
 use crate::orl::controls::{ControlBinding, ControlLayer, NAMES_FIELD};
 use crate::orl::dna::Dna;
 use crate::orl::pack::OrlPack;
-use crate::orl::rig::{ControlChoice, OrlRig};
+use crate::orl::rig::{ControlChoice, OrlRig, RigOptions};
 use std::sync::Arc;
 
 /// No `scene.json` is larger: 16 MiB, of which the two blocks are a small part.
@@ -82,21 +82,56 @@ fn load_orl(files: &Files, manifest: &SceneManifest, path: &str) -> Loaded {
             SceneError::NoRig { reason }
         })?,
     };
-    let pack = OrlPack::read(bytes).map_err(|e| e.in_file(path))?;
-    check_vertex_count(manifest, path, pack.vertex_count())?;
+    let file = OrlFile::read(bytes).map_err(|e| e.in_file(path))?;
     let (names, names_file) = control_names(files, manifest)?;
     let in_its_file = |error: LoadError| {
         let file = if error.field == NAMES_FIELD { names_file } else { path };
         error.in_file(file)
     };
     // A pack without a DNA is refused when the rig is made.
-    let choice = match (pack.dna(), names) {
+    let choice = match (file.dna(), names) {
         (Some(dna), Some(names)) => choose(dna, names, manifest.space.is_some()).map_err(in_its_file)?,
         _ => ControlChoice::Layer(ControlLayer::Raw),
     };
-    let rig = OrlRig::from_pack(&pack, &choice, &[]).map_err(in_its_file)?;
+    let rig = file.rig(choice).map_err(in_its_file)?;
+    check_vertex_count(manifest, path, rig.mesh().vertex_count())?;
     let space = SceneSpace::of_orl(manifest.space.as_ref(), rig.controls(), rig.default_controls())?;
     Ok((SceneRig::Orl(Arc::new(rig)), space))
+}
+
+/// What `pack` may name for an `orl` rig.
+enum OrlFile {
+    /// One mesh, baked.
+    Pack(Box<OrlPack>),
+    /// A whole character.
+    Dna(Box<Dna>),
+}
+
+impl OrlFile {
+    fn read(bytes: Vec<u8>) -> Result<OrlFile, LoadError> {
+        match bytes.starts_with(b"DNA") {
+            true => Ok(OrlFile::Dna(Box::new(Dna::read(&bytes)?))),
+            false => Ok(OrlFile::Pack(Box::new(OrlPack::read(bytes)?))),
+        }
+    }
+
+    fn dna(&self) -> Option<&Dna> {
+        match self {
+            OrlFile::Pack(pack) => pack.dna(),
+            OrlFile::Dna(dna) => Some(dna),
+        }
+    }
+
+    /// Of a DNA every mesh of the finest level that has geometry.
+    fn rig(&self, controls: ControlChoice) -> Result<OrlRig, LoadError> {
+        match self {
+            OrlFile::Pack(pack) => OrlRig::from_pack(pack, &controls, &[]),
+            OrlFile::Dna(dna) => {
+                let meshes = (0..dna.meshes.len()).filter(|&mesh| dna.shows(mesh, 0)).collect();
+                OrlRig::from_dna(dna, &RigOptions { meshes, controls, ..RigOptions::default() })
+            }
+        }
+    }
 }
 
 /// The controls of a rig that is driven by ARKit, if the scene states so, lie in the raw layer; otherwise in that of the names.

@@ -111,3 +111,23 @@ fn frames_without_inputs_are_frames_at_rest() {
     let report = json_of(dir.path(), "check model.npz --frames rest --json");
     assert_eq!((&report["pass"], &report["frames"]), (&true.into(), &3.into()), "{report}");
 }
+
+#[test]
+fn frames_without_a_value_are_bounded() {
+    let dir = folder();
+    // The rig has raw controls only: (F, 0) is the right width, and no byte backs F.
+    let rig = concat!(env!("CARGO_MANIFEST_DIR"), "/reference/orl/twist.dna");
+    let array = |frames: u64| {
+        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({frames}, 0), }}\n");
+        [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes()].concat()
+    };
+    fs::write(dir.path().join("few.npy"), array(3)).unwrap();
+    fs::write(dir.path().join("many.npy"), array(99_999_999_999)).unwrap();
+    for command in ["eval", "riglogic"] {
+        let (controls, output) =
+            if command == "eval" { ("--device cpu --controls", "v.npy") } else { ("--gui", "out") };
+        succeed(dir.path(), &format!("{command} {rig} {controls} few.npy -o {output}"));
+        let run = rigeval(dir.path(), &format!("{command} {rig} {controls} many.npy -o {output}"));
+        assert!(run.code == 2 && run.stderr.contains("at most 1024 frames"), "{command}: {}", run.stderr);
+    }
+}

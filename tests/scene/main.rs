@@ -125,3 +125,43 @@ fn gnm_bundle_without_a_space_takes_its_own_controls() {
     let refused = data.space.controls(&[0.0; 52], &mut controls).unwrap_err().to_string();
     assert!(refused.contains("52-value") && refused.contains("gnm") && refused.contains("arkit_map"), "{refused}");
 }
+
+#[test]
+fn pack_may_be_a_dna_and_then_eyes_and_teeth_come_with_the_skin() {
+    let dna = sample(HeadSize::Small);
+    let mut bundle = files(&json!({
+        "rig": {"backend": "orl", "pack": "head.dna"},
+        "expression_space": {"kind": "arkit52", "dim": 52},
+    }));
+    bundle.insert("head.dna".into(), dna.write(FILE_VERSION).unwrap());
+    let data = load(&Files::Memory(bundle), None).unwrap();
+    let rig = orl(&data);
+    let shown: Vec<&str> =
+        dna.definition.lod_meshes.list(0).iter().map(|&m| dna.definition.mesh_names[usize::from(m)].as_str()).collect();
+    assert!(shown.len() > 2, "{shown:?}");
+    let meshes: Vec<&str> = rig.mesh().ranges().iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(meshes, shown);
+    let mut weights = vec![0.0; 52];
+    let mut controls = vec![0.0; data.space.map().unwrap().dim()];
+    let mut posed = |shape: ArkitShape| {
+        weights.fill(0.0);
+        weights[data.space.space().column(shape).unwrap()] = 1.0;
+        data.space.controls(&weights, &mut controls).unwrap();
+        cpu_vertices(&data, &controls)
+    };
+    // The jaw takes the skin and the lower teeth along and leaves the eyes; a look does the reverse to the eyes.
+    let moved = |posed: &[[f32; 3]], range: &std::ops::Range<usize>| {
+        let apart = |(a, b): (&[f32; 3], &[f32; 3])| (0..3).map(|i| (a[i] - b[i]).abs()).fold(0.0, f32::max);
+        posed[range.clone()].iter().zip(&rig.rest_positions()[range.clone()]).map(apart).fold(0.0, f32::max)
+    };
+    let (open, look) = (posed(ArkitShape::JawOpen), posed(ArkitShape::EyeLookUpLeft));
+    let mut turned = Vec::new();
+    for (name, range) in rig.mesh().ranges() {
+        let (by_jaw, by_look) = (moved(&open, range), moved(&look, range));
+        assert!(!(1e-3..=0.5).contains(&by_jaw), "{name}: the jaw moves it by {by_jaw} cm");
+        if by_jaw < 1e-3 && by_look > 0.05 {
+            turned.push(name.as_str());
+        }
+    }
+    assert_eq!(turned.len(), 1, "the left eye alone: {turned:?}");
+}

@@ -12,6 +12,9 @@ pub fn read(path: &Path) -> Result<Array, Failure> {
     Ok(npy::read(&bytes).map_err(|e| e.in_file(path.display()))?)
 }
 
+/// Frames of a rig without controls have no bytes that would bound their number.
+const MAX_EMPTY_FRAMES: usize = 1 << 10;
+
 /// How many frames an array of `(F, rest...)` holds; `(rest...)` is one.
 pub fn frame_count(array: &Array, what: &str, rest: &[usize]) -> Result<usize, LoadError> {
     match array.shape.split_first() {
@@ -39,6 +42,10 @@ pub fn check_finite(values: &[f64], what: &str, width: usize) -> Result<(), Load
 /// An array of `(F, width)` as finite f32, with F.
 pub fn rows(array: Array, what: &str, width: usize) -> Result<(Vec<f32>, usize), LoadError> {
     let frames = frame_count(&array, what, &[width])?;
+    if width == 0 && frames > MAX_EMPTY_FRAMES {
+        let expected = format!("at most {MAX_EMPTY_FRAMES} frames without a value");
+        return Err(LoadError::new(LoadErrorKind::Unsupported, what, expected, frames));
+    }
     let values = array.into_f64()?;
     check_finite(&values, what, width)?;
     let narrow: Vec<f32> = values.iter().map(|&x| x as f32).collect();

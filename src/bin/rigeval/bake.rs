@@ -132,6 +132,11 @@ fn bake_gnm(args: &GnmArgs) -> Result<GnmPack, Failure> {
         FileKind::Dna => {
             return Err(Failure::new(format!("{shown}: that is a DNA file: rigeval bake orl {shown} -o HEAD.orlpack")));
         }
+        FileKind::Gltf => {
+            return Err(Failure::new(format!(
+                "{shown}: that is a glTF file, which is evaluated as it is: rigeval eval {shown}"
+            )));
+        }
         FileKind::BakedHead => return bake_with_body(&bytes, args, &options),
         FileKind::Model => GnmModel::read(&bytes),
         FileKind::Gnmw => gnmw::read(&bytes).and_then(gnmw::Gnmw::into_model),

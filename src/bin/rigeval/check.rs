@@ -18,13 +18,15 @@ use rigeval::orl::pack::{MEMBERS, OrlPack};
 use rigeval::scene::SceneRig;
 use serde_json::Value;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+mod gltf;
 mod rounding;
 
 /// Evaluate a rig on reference frames and compare; exit 1 when an error is beyond its tolerance
 #[derive(clap::Args)]
 pub struct Args {
-    /// A GNM or ORL pack, a DNA, a bundle folder, or a GNM model (.npz)
+    /// A GNM or ORL pack, a DNA, a glTF file, a bundle folder, or a GNM model (.npz)
     rig: PathBuf,
     /// A folder with frames.json
     #[arg(long, value_name = "DIR")]
@@ -107,6 +109,12 @@ fn of_file(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
             let options = orl_options(args, reference)?;
             let rounded = rounded_from(args, reference, &pack, same_rig)?;
             of_posed(args, reference, PosedRig::of_orl_pack(&args.rig, &pack, &options)?, rounded)
+        }
+        Rig::Gltf(model) => {
+            same_rig?;
+            refuse_choice(args)?;
+            gltf::check_manifest(args, reference)?;
+            of_posed(args, reference, PosedRig::Gltf { model: Arc::from(model) }, None)
         }
     }
 }
@@ -232,11 +240,17 @@ fn of_posed(args: &Args, reference: &Frames, rig: PosedRig, rounded: Option<&[Ta
         ));
     }
     let in_folder = |Failure(m)| Failure::new(format!("{}: {m}", args.frames.display()));
-    let given = ["controls", "raw"].into_iter().find_map(|name| Some((name, reference.input(name)?)));
-    let Some((name, array)) = given else {
-        return Err(wrong(args, "no controls", "the rig needs them among the inputs"));
+    let controls = match &rig {
+        PosedRig::Gltf { model } => gltf::controls(reference, &rig, model),
+        _ => {
+            let given = ["controls", "raw"].into_iter().find_map(|name| Some((name, reference.input(name)?)));
+            let Some((name, array)) = given else {
+                return Err(wrong(args, "no controls", "the rig needs them among the inputs"));
+            };
+            rig.controls(array.clone(), name)
+        }
     };
-    let (controls, frame_count) = rig.controls(array.clone(), name).map_err(in_folder)?;
+    let (controls, frame_count) = controls.map_err(in_folder)?;
     let overrides = reference.overrides.as_ref();
     if let Some(overrides) = overrides {
         rig.check_overrides(overrides, frame_count).map_err(in_folder)?;

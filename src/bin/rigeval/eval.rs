@@ -16,8 +16,10 @@ use rigeval::info::RigKind;
 use rigeval::npy;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+mod gltf;
 mod model;
 
 pub use model::model_inputs;
@@ -27,14 +29,20 @@ pub use model::model_inputs;
 /// The time per frame holds evaluation alone: on a GPU submit and wait, but neither loading nor reading back.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A GNM or ORL pack, a DNA, a bundle folder, or a GNM model (.npz) for the original formula
+    /// A GNM or ORL pack, a DNA, a glTF file (.glb, .gltf, .vrm), a bundle folder, or a GNM model (.npz) for the original formula
     rig: PathBuf,
-    /// Pack or DNA: controls, .npy of (F, C); of a MetaHuman rig its GUI controls in the file's order
+    /// Pack, DNA or glTF: controls, .npy of (F, C); of a MetaHuman rig its GUI controls in the file's order
     #[arg(long, value_name = "C.npy")]
     controls: Option<PathBuf>,
     #[command(flatten)]
     orl: OrlOptions,
-    /// Pack or DNA: joint overrides, JSON: joint -> [w, x, y, z] for every frame, or a list with one for each
+    /// glTF: a clip, by name or else by index; it writes what it moves over --controls, or over the file's own pose
+    #[arg(long, value_name = "NAME|INDEX")]
+    clip: Option<String>,
+    /// glTF: when the clip is sampled, in seconds, .npy of (F); outside of the keys the first or last one holds
+    #[arg(long, value_name = "T.npy")]
+    times: Option<PathBuf>,
+    /// Pack, DNA or glTF: joint overrides, JSON: joint -> [w, x, y, z] for every frame, or a list with one for each
     #[arg(long, value_name = "O.json")]
     overrides: Option<PathBuf>,
     /// GNM pack: stop before the seam and the skinning (forward), or go all the way (pose)
@@ -58,7 +66,7 @@ pub struct Args {
     /// Model: also write the joint worlds, (F, J, 4, 4) row-major
     #[arg(long, value_name = "J.npy")]
     joints: Option<PathBuf>,
-    /// Also write unit vertex normals, (F, V, 3)
+    /// Also write unit vertex normals, (F, V, 3); of a glTF file its own, posed, where it has any
     #[arg(long, value_name = "N.npy")]
     normals: Option<PathBuf>,
     /// What evaluates; a model takes the CPU only
@@ -108,6 +116,10 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
             refuse(args, "a DNA", "a pack holds one mesh for one level of detail", &args.orl.given()[..2])?;
             PosedRig::of_orl_pack(&args.rig, &pack, &args.orl)?
         }
+        Rig::Gltf(model) => {
+            gltf::refuse_options(args)?;
+            PosedRig::Gltf { model: Arc::from(model) }
+        }
     };
     eval_posed(args, rig, &vertices, normals.as_ref())
 }
@@ -119,18 +131,16 @@ fn eval_posed(args: &Args, rig: PosedRig, vertices: &Output, normals: Option<&Ou
         let forward = [("--stage forward", args.stage == Some(StageChoice::Forward))];
         refuse(args, "a GNM pack", "a MetaHuman rig is evaluated to the end", &forward)?;
     }
-    let Some(path) = &args.controls else {
-        return Err(Failure::new(format!("{shown}: give the {noun} its --controls C.npy")));
-    };
-    if normals.is_some() && !rig.has_faces() {
+    if normals.is_some() && !rig.has_normals() {
         return Err(Failure::new(format!("{shown}: without faces there are no normals: leave --normals out")));
     }
     if args.stage == Some(StageChoice::Forward) && args.overrides.is_some() {
         return Err(Failure::new(format!("{shown}: --stage forward stops before the joints: leave --overrides out")));
     }
-    let (controls, frame_count) = rig
-        .controls(arrays::read(path)?, "controls")
-        .map_err(|Failure(m)| Failure::new(format!("{}: {m}", path.display())))?;
+    let (controls, frame_count) = match &rig {
+        PosedRig::Gltf { model } => gltf::controls(args, &rig, model)?,
+        _ => controls(args, &rig)?,
+    };
     let overrides = args.overrides.as_deref().map(|path| read_overrides(path, &rig, frame_count)).transpose()?;
     let device = Device::open(args.device)?;
     let rig = rig.on(&device)?;
@@ -143,6 +153,17 @@ fn eval_posed(args: &Args, rig: PosedRig, vertices: &Output, normals: Option<&Ou
         output.write(&npy::write_f32(&shape, values))?;
     }
     finish(args, &device, frame_count, rig.vertex_count(), frames.time)
+}
+
+/// (F, C) The controls of a rig that takes nothing else, with F.
+fn controls(args: &Args, rig: &PosedRig) -> Result<(Vec<f32>, usize), Failure> {
+    let (shown, noun) = (args.rig.display(), rig.noun());
+    refuse(args, "a glTF file", &format!("a {noun} has no clips"), &args.clip_options())?;
+    let Some(path) = &args.controls else {
+        return Err(Failure::new(format!("{shown}: give the {noun} its --controls C.npy")));
+    };
+    let controls = rig.controls(arrays::read(path)?, "controls");
+    controls.map_err(|Failure(m)| Failure::new(format!("{}: {m}", path.display())))
 }
 
 fn read_overrides(path: &Path, rig: &PosedRig, frame_count: usize) -> Result<Overrides, Failure> {
@@ -164,6 +185,7 @@ impl Args {
         let inputs = [
             ("the rig", Some(&*self.rig)),
             ("--controls", self.controls.as_deref()),
+            ("--times", self.times.as_deref()),
             ("--overrides", self.overrides.as_deref()),
             ("--identity", self.identity.as_deref()),
             ("--expression", self.expression.as_deref()),
@@ -171,6 +193,10 @@ impl Args {
             ("--translation", self.translation.as_deref()),
         ];
         output::refuse_equal(&outputs, &inputs)
+    }
+
+    fn clip_options(&self) -> [(&'static str, bool); 2] {
+        [("--clip", self.clip.is_some()), ("--times", self.times.is_some())]
     }
 
     fn model_options(&self) -> [(&'static str, bool); 6] {

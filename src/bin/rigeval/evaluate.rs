@@ -6,6 +6,10 @@ use crate::progress;
 use rigeval::backend::RigBackend;
 use rigeval::error::ControlError;
 use rigeval::frames::Overrides;
+use rigeval::gltf::cpu::{gltf_morph, gltf_morph_normals};
+use rigeval::gltf::gpu::{GltfBackend, GltfDeviceModel, GltfOptions};
+use rigeval::gltf::model::GltfModel;
+use rigeval::gltf::pose::{GltfPose, OutputSpace};
 use rigeval::gnm::cpu::gnm_blend;
 use rigeval::gnm::gpu::{GnmBackend, GnmDeviceModel, GnmOptions};
 use rigeval::gnm::pack::GnmPack;
@@ -75,7 +79,7 @@ pub fn gnm(device: &Device, pack: &Arc<GnmPack>, stage: Stage, inputs: &Inputs) 
             on_cpu(inputs, pack.faces(), |controls, turns| {
                 pose.set_controls(pack, controls)?;
                 pose.set_joint_overrides(pack, turns)?;
-                Ok(gnm_blend(pack, &pose, stage))
+                Ok(CpuFrame::of(gnm_blend(pack, &pose, stage)))
             })
         }
         Device::Gpu(gpu) => {
@@ -95,7 +99,7 @@ pub fn orl(device: &Device, rig: &Arc<OrlRig>, inputs: &Inputs) -> Result<PosedF
             on_cpu(inputs, &rig.mesh().mesh().triangles, |controls, turns| {
                 instance.set_controls(rig, controls)?;
                 instance.set_joint_overrides(rig, turns)?;
-                Ok(orl_deform(rig.mesh(), instance.pose()))
+                Ok(CpuFrame::of(orl_deform(rig.mesh(), instance.pose())))
             })
         }
         Device::Gpu(gpu) => {
@@ -107,22 +111,61 @@ pub fn orl(device: &Device, rig: &Arc<OrlRig>, inputs: &Inputs) -> Result<PosedF
     }
 }
 
+/// Every frame of a glTF file, in world space.
+///
+/// Normals are the file's, morphed and turned with the skin; of a file without, its triangles'.
+pub fn gltf(device: &Device, model: &Arc<GltfModel>, inputs: &Inputs) -> Result<PosedFrames, Failure> {
+    match device {
+        Device::Cpu => {
+            let mut pose = GltfPose::new(model, OutputSpace::World);
+            on_cpu(inputs, &model.mesh().render().triangles, |controls, turns| {
+                pose.set_controls(model, controls)?;
+                pose.set_joint_overrides(model, turns)?;
+                let normals = inputs.normals.then(|| gltf_morph_normals(model.mesh(), &pose)).flatten();
+                Ok(CpuFrame { positions: gltf_morph(model.mesh(), &pose), normals })
+            })
+        }
+        Device::Gpu(gpu) => {
+            let options = GltfOptions { normals: inputs.normals, ..GltfOptions::default() };
+            let model = Arc::new(GltfDeviceModel::new(&gpu.context(), Arc::clone(model))?);
+            let backend = GltfBackend::new(&gpu.context(), &model, instances(inputs), options)?;
+            on_gpu(gpu, Box::new(backend), inputs)
+        }
+    }
+}
+
+/// What a CPU twin gives.
+struct CpuFrame {
+    /// (V, 3).
+    positions: Vec<[f32; 3]>,
+    /// (V, 3), where the rig has normals of its own; otherwise they are made from its triangles.
+    normals: Option<Vec<[f32; 3]>>,
+}
+
+impl CpuFrame {
+    fn of(positions: Vec<[f32; 3]>) -> CpuFrame {
+        CpuFrame { positions, normals: None }
+    }
+}
+
 /// One frame after another.
 fn on_cpu(
     inputs: &Inputs,
     triangles: &[[u32; 3]],
-    mut evaluate: impl FnMut(&[f32], &[JointOverride]) -> Result<Vec<[f32; 3]>, ControlError>,
+    mut evaluate: impl FnMut(&[f32], &[JointOverride]) -> Result<CpuFrame, ControlError>,
 ) -> Result<PosedFrames, Failure> {
     let bar = progress::bar("evaluating on the CPU", inputs.frame_count);
     let mut incidence = None;
     let mut frames = PosedFrames::new(inputs);
     for frame in 0..inputs.frame_count {
         let start = Instant::now();
-        let positions = evaluate(inputs.frame(frame), &inputs.turns(frame)).map_err(in_frame(frame))?;
-        let normals = inputs.normals.then(|| {
+        let CpuFrame { positions, normals: own } =
+            evaluate(inputs.frame(frame), &inputs.turns(frame)).map_err(in_frame(frame))?;
+        let of_triangles = || {
             let incidence = incidence.get_or_insert_with(|| Incidence::new(triangles, positions.len()));
             normals(&positions, triangles, incidence)
-        });
+        };
+        let normals = inputs.normals.then(|| own.unwrap_or_else(of_triangles));
         frames.time += start.elapsed();
         frames.positions.extend(positions.as_flattened());
         if let (Some(all), Some(normals)) = (&mut frames.normals, normals) {

@@ -17,12 +17,13 @@ use std::path::{Path, PathBuf};
 mod bundle;
 mod dna;
 mod findings;
+mod gltf;
 mod orl_pack;
 
 /// Say what a file is: counts, units, controls, joints, sizes; the reader's checks have passed when it does
 #[derive(clap::Args)]
 pub struct Args {
-    /// A pack, a DNA, a model or baked head (.npz), a GNMW container, a bundle folder, or a folder of reference frames
+    /// A pack, a DNA, a glTF file, a model or baked head (.npz), a GNMW container, a bundle folder, or a folder of reference frames
     file: PathBuf,
     /// Report as JSON
     #[arg(long)]
@@ -78,6 +79,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
             FileKind::Gnmw => of_gnmw(&args.file, &bytes).map_err(named)?,
             FileKind::Dna => dna::facts(&args.file, &bytes).map_err(named)?,
             FileKind::OrlPack => orl_pack::facts(&args.file, bytes).map_err(named)?,
+            FileKind::Gltf => gltf::facts(&args.file, &bytes).map_err(named)?,
         }
     };
     report(args.json, &facts.values, &facts.lines.join("\n"))?;
@@ -187,6 +189,10 @@ fn of_gnmw(path: &Path, bytes: &[u8]) -> Read {
 }
 
 fn of_frames(path: &Path) -> Result<Facts, Failure> {
+    if !path.join(frames::MANIFEST).exists() {
+        let expected = "a bundle (scene.json) or reference frames (frames.json)";
+        return Err(Failure::new(format!("{}: expected {expected}, got a folder with neither", path.display())));
+    }
     let frames = Frames::read(&Files::Folder(path.to_path_buf())).map_err(|e| {
         let file = path.join(&e.file).display().to_string();
         rigeval::error::LoadError { file, ..e }

@@ -5,6 +5,7 @@
 mod arrays;
 mod bake;
 mod check;
+mod clip;
 mod demo;
 mod device;
 mod eval;
@@ -38,7 +39,7 @@ enum Command {
     Info(info::Args),
     Sample(sample::Args),
     Bake(bake::Args),
-    Eval(eval::Args),
+    Eval(Box<eval::Args>),
     Check(check::Args),
     Riglogic(riglogic::Args),
 }

@@ -71,7 +71,8 @@ fn resolve(path: &Path) -> PathBuf {
     fs::canonicalize(path).ok().or_else(in_folder).unwrap_or_else(|| path.to_path_buf())
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// The folder that a file lies in.
+pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

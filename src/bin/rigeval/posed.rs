@@ -1,4 +1,4 @@
-//! A rig that controls pose: what GNM packs and MetaHuman rigs have in common here.
+//! A rig that controls pose: what GNM packs, MetaHuman rigs and glTF files have in common here.
 
 use crate::arrays;
 use crate::device::Device;
@@ -8,6 +8,7 @@ use crate::report::listed;
 use crate::rig::Bundle;
 use rigeval::error::{LoadError, LoadErrorKind};
 use rigeval::frames::Overrides;
+use rigeval::gltf::model::GltfModel;
 use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::Stage;
 use rigeval::info::{RigKind, Units};
@@ -54,6 +55,8 @@ pub enum PosedRig {
     Gnm { pack: Arc<GnmPack>, stage: Stage, noun: &'static str },
     /// A MetaHuman rig.
     Orl { rig: Arc<OrlRig>, source: OrlSource },
+    /// A glTF file.
+    Gltf { model: Arc<GltfModel> },
 }
 
 /// Where a MetaHuman rig comes from.
@@ -119,6 +122,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, stage, .. } => evaluate::gnm(device, pack, *stage, inputs),
             PosedRig::Orl { rig, .. } => evaluate::orl(device, rig, inputs),
+            PosedRig::Gltf { model } => evaluate::gltf(device, model, inputs),
         }
     }
 
@@ -129,6 +133,7 @@ impl PosedRig {
             PosedRig::Orl { source: OrlSource::Dna(..), .. } => "DNA",
             PosedRig::Orl { source: OrlSource::Pack(_), .. } => "pack",
             PosedRig::Orl { source: OrlSource::Bundle, .. } => "bundle",
+            PosedRig::Gltf { .. } => "glTF file",
         }
     }
 
@@ -136,6 +141,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { .. } => RigKind::Gnm,
             PosedRig::Orl { .. } => RigKind::Orl,
+            PosedRig::Gltf { .. } => RigKind::Gltf,
         }
     }
 
@@ -143,6 +149,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.units(),
             PosedRig::Orl { rig, .. } => rig.units(),
+            PosedRig::Gltf { .. } => Units::Metres,
         }
     }
 
@@ -150,13 +157,16 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.vertex_count(),
             PosedRig::Orl { rig, .. } => rig.mesh().vertex_count(),
+            PosedRig::Gltf { model } => model.mesh().vertex_count(),
         }
     }
 
-    pub fn has_faces(&self) -> bool {
+    /// Whether there is anything to make normals from.
+    pub fn has_normals(&self) -> bool {
         match self {
             PosedRig::Gnm { pack, .. } => !pack.faces().is_empty(),
             PosedRig::Orl { rig, .. } => !rig.mesh().mesh().triangles.is_empty(),
+            PosedRig::Gltf { model } => model.mesh().normals().is_some() || !model.mesh().render().triangles.is_empty(),
         }
     }
 
@@ -164,6 +174,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.skeleton(),
             PosedRig::Orl { rig, .. } => rig.model().skeleton(),
+            PosedRig::Gltf { model } => model.skeleton(),
         }
     }
 
@@ -180,6 +191,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.coefficient_count() + 4,
             PosedRig::Orl { rig, .. } => rig.controls().names().len(),
+            PosedRig::Gltf { model } => model.controls().names().len(),
         }
     }
 
@@ -190,6 +202,7 @@ impl PosedRig {
                 Some("68 is the width of gnm68: expand it per region, never pad it".to_string())
             }
             PosedRig::Gnm { .. } => None,
+            PosedRig::Gltf { .. } => Some("rigeval info --json lists the controls".to_string()),
             PosedRig::Orl { source: OrlSource::Bundle, .. } => {
                 Some("the bundle's scene names its controls, and rigeval info lists them".to_string())
             }

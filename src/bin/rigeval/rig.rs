@@ -1,9 +1,11 @@
 //! What a file is, told by its bytes.
 
 use crate::failure::Failure;
+use crate::output::folder_of;
 use rigeval::error::{LoadError, LoadErrorKind};
 use rigeval::expression::ArkitMap;
 use rigeval::files::{self, Files};
+use rigeval::gltf::model::GltfModel;
 use rigeval::gnm::model::GnmModel;
 use rigeval::gnm::pack::GnmPack;
 use rigeval::npy::Npz;
@@ -11,6 +13,8 @@ use rigeval::orl::dna::Dna;
 use rigeval::orl::pack::OrlPack;
 use rigeval::scene::manifest::SCENE_FILE;
 use rigeval::scene::{self, SceneData, SceneError};
+use serde::Deserialize;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The files that commands take.
@@ -28,6 +32,8 @@ pub enum FileKind {
     Dna,
     /// `ORLPACK1`: one baked mesh of such a rig.
     OrlPack,
+    /// glTF: a GLB, which a VRM is too, or a bare JSON document.
+    Gltf,
 }
 
 impl FileKind {
@@ -45,6 +51,13 @@ impl FileKind {
         if bytes.starts_with(b"ORLPACK1") {
             return Ok(FileKind::OrlPack);
         }
+        if bytes.starts_with(b"glTF") {
+            return Ok(FileKind::Gltf);
+        }
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+        if text.starts_with(b"{") {
+            return of_json(text);
+        }
         if bytes.starts_with(b"PK") {
             let archive = Npz::open(bytes)?;
             // Either may lack any one array; the full reader then says which.
@@ -57,9 +70,24 @@ impl FileKind {
             [b'\x93', b'N', b'U', b'M', b'P', b'Y', ..] => "a bare .npy array".to_string(),
             _ => format!("bytes that begin with \"{}\"", bytes[..bytes.len().min(8)].escape_ascii()),
         };
-        let expected =
-            "an .aosrig pack, a gnm_head .npz, a baked head .npz, a GNMW container, a DNA file or an ORL pack";
-        Err(LoadError::new(LoadErrorKind::Format, "", expected, found))
+        Err(LoadError::new(LoadErrorKind::Format, "", EXPECTED, found))
+    }
+}
+
+const EXPECTED: &str =
+    "an .aosrig pack, a gnm_head .npz, a baked head .npz, a GNMW container, a DNA file, an ORL pack or a glTF file";
+
+/// A glTF document is an object with an object `asset` in it.
+fn of_json(text: &[u8]) -> Result<FileKind, LoadError> {
+    #[derive(Deserialize)]
+    struct Document {
+        asset: Option<Value>,
+    }
+    let document: Document = serde_json::from_slice(text)
+        .map_err(|e| LoadError::new(LoadErrorKind::Corrupt, "", "a glTF document, which is JSON", e))?;
+    match document.asset {
+        Some(Value::Object(_)) => Ok(FileKind::Gltf),
+        _ => Err(LoadError::new(LoadErrorKind::Format, "", EXPECTED, "JSON without a glTF asset")),
     }
 }
 
@@ -73,6 +101,8 @@ pub enum Rig {
     Dna(Box<Dna>),
     /// The runtime pack of one mesh of a DNA.
     OrlPack(Box<OrlPack>),
+    /// A glTF file with its buffers.
+    Gltf(Box<GltfModel>),
 }
 
 /// A folder with `scene.json` and the pack that it names.
@@ -121,9 +151,20 @@ pub fn parse(path: &Path, bytes: Vec<u8>) -> Result<Rig, Failure> {
         FileKind::Pack => GnmPack::read(bytes).map(|p| Rig::Pack(Box::new(p))),
         FileKind::Dna => Dna::read(&bytes).map(|d| Rig::Dna(Box::new(d))),
         FileKind::OrlPack => OrlPack::read(bytes).map(|p| Rig::OrlPack(Box::new(p))),
+        FileKind::Gltf => read_gltf(path, &bytes).map(|m| Rig::Gltf(Box::new(m))),
         FileKind::BakedHead | FileKind::Gnmw => {
             return Err(Failure::new(format!("{shown}: bake it first: rigeval bake gnm {shown} -o HEAD.aosrig")));
         }
     };
     Ok(rig.map_err(|e| e.in_file(&shown))?)
+}
+
+/// A glTF file; the buffers that it names lie in its folder.
+pub fn read_gltf(path: &Path, bytes: &[u8]) -> Result<GltfModel, LoadError> {
+    let files = Files::Folder(folder_of(path).to_path_buf());
+    GltfModel::load(bytes, &files).map_err(|error| match error.file.as_str() {
+        "" => error,
+        // A fault of another file than the document.
+        file => LoadError { file: path.with_file_name(file).display().to_string(), ..error },
+    })
 }

@@ -125,6 +125,15 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         &[counts.channels],
         &[counts.animated_maps],
     ];
+    for (part, values) in PARTS.iter().zip(&parts) {
+        let odd = values.iter().filter(|x| !x.is_finite()).count();
+        if odd > 0 {
+            log::warn!(
+                "{part}: {odd} of {} values are not finite, as the reference has them for such controls",
+                values.len()
+            );
+        }
+    }
     for ((output, values), rest) in outputs.into_iter().zip(&parts).zip(widths) {
         let shape = [&[counts.lods, frame_count], rest].concat();
         output.write(&npy::write_f32(&shape, values))?;

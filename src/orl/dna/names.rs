@@ -75,6 +75,13 @@ impl ControlCounts {
 }
 
 impl Dna {
+    /// Whether a level of detail shows a mesh; without a map of meshes every level shows all.
+    #[must_use]
+    pub fn shows(&self, mesh: usize, lod: usize) -> bool {
+        let map = &self.definition.lod_meshes;
+        map.lods.is_empty() || map.list(lod).iter().any(|&shown| usize::from(shown) == mesh)
+    }
+
     /// How many controls of each kind the rig has.
     #[must_use]
     pub fn control_counts(&self) -> ControlCounts {

@@ -43,6 +43,11 @@ impl ConditionalTable {
         self.pieces[..rows].iter().map(|p| usize::from(p.row.input))
     }
 
+    /// The outputs that rows write, some of them several times.
+    pub(super) fn outputs(&self) -> impl Iterator<Item = usize> {
+        self.pieces.iter().map(|p| usize::from(p.row.output))
+    }
+
     /// Writes every output: the sum of the pieces whose closed range holds their input among the first `rows` rows, clamped.
     pub(super) fn run(&self, rows: usize, inputs: &[f32], outputs: &mut [f32]) {
         outputs.fill(0.0);

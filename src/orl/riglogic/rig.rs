@@ -101,6 +101,16 @@ impl RigLogic {
         &self.initial
     }
 
+    /// Raw controls that no row of the GUI table drives and that do not start at 0, with what they start at: the w of quaternions that mapping
+    /// clears.
+    #[must_use]
+    pub fn undriven_initial(&self) -> Vec<(usize, f32)> {
+        let mut kept: Vec<_> = self.initial[..self.counts.raw].iter().copied().enumerate().collect();
+        self.gui_to_raw.outputs().for_each(|raw| kept[raw].1 = 0.0);
+        kept.retain(|&(_, value)| value != 0.0);
+        kept
+    }
+
     /// The joint attributes, `joint * 9 + attribute`, that a level of detail can move; all others stay 0. Ascending; a level beyond the last one
     /// is the last.
     #[must_use]

@@ -59,6 +59,11 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         FileKind::OrlPack | FileKind::Pack => {
             return Err(Failure::new(format!("{shown}: that is a baked pack already")));
         }
+        FileKind::Gltf => {
+            return Err(Failure::new(format!(
+                "{shown}: that is a glTF file, which is evaluated as it is: rigeval eval {shown}"
+            )));
+        }
         _ => return Err(Failure::new(format!("{shown}: that is no DNA file: rigeval bake gnm packs GNM heads"))),
     }
     let dna = Dna::read(&bytes).map_err(|e| e.in_file(args.input.display()))?;

@@ -3,7 +3,8 @@
 use super::{Facts, bounds, counted};
 use crate::failure::Failure;
 use crate::rig::{self, Bundle};
-use rigeval::scene::SceneRig;
+use rigeval::files::Files;
+use rigeval::scene::{self, SceneError, SceneRig};
 use serde_json::json;
 use std::path::Path;
 
@@ -20,11 +21,18 @@ pub fn facts(path: &Path) -> Result<Facts, Failure> {
     facts.bytes(&rig::read(&bundle.pack)?);
     let space = scene.space.space();
     let (name, dim) = (space.kind().name(), space.dim());
-    match scene.space.map() {
-        Ok(_) => {
+    // Read once more as a program does that brings no map of its own.
+    let without_map = scene::load(&Files::Folder(path.to_path_buf()), None);
+    match (scene.space.map(), without_map) {
+        (_, Err(SceneError::Space(refused))) => {
+            let text =
+                format!("{name}, {dim}, refused unless the program brings a map (SceneOptions::arkit): {refused}");
+            facts.add("expression_space", json!({"kind": name, "dim": dim, "drives": false}), text);
+        }
+        (Ok(_), _) => {
             facts.add("expression_space", json!({"kind": name, "dim": dim, "drives": true}), format!("{name}, {dim}"));
         }
-        Err(refused) => {
+        (Err(refused), _) => {
             let text = format!("{name}, {dim}, which cannot drive the rig: {refused}");
             facts.add("expression_space", json!({"kind": name, "dim": dim, "drives": false}), text);
         }
