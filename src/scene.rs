@@ -15,7 +15,7 @@
 //! # }
 //! ```
 //!
-//! [`load`] reads the same bundle without a device, for the CPU references.
+//! [`load()`] reads the same bundle without a device, for the CPU references.
 //!
 //! # `scene.json`
 //!
