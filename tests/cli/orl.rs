@@ -184,7 +184,7 @@ fn info_of_a_dna_names_layers_levels_and_undriven_controls() {
     assert_eq!(undriven[11], json!("CTRL_expressions.e11"));
     let text = succeed(dir.path(), "info ml_ext.dna").stdout;
     assert!(text.contains("undriven raw controls 12: CTRL_expressions.e0, "), "{text}");
-    assert!(text.contains("mlbe (866 bytes): 11 operations"), "{text}");
+    assert!(text.contains("mlbe 1.0 (866 bytes): 11 operations"), "{text}");
     assert_eq!(json_of(dir.path(), "info tiny_v21.dna --json")["layers"][3]["bytes"], Value::Null);
 }
 

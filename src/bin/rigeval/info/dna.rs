@@ -84,9 +84,10 @@ fn layers(facts: &mut Facts, dna: &Dna, bytes: &[u8]) {
     facts.lines.push(format!("  {:<13} {}", "layers", listed.len()));
     for (id, stored) in listed {
         let holds = holds(dna, &id);
-        let (version, bytes) = stored.map_or((None, None), |(version, bytes)| (Some(version), Some(bytes)));
-        let sized = bytes.map(|bytes| format!(" ({})", size(bytes))).unwrap_or_default();
-        facts.lines.push(format!("    {id}{sized}: {holds}"));
+        let stated =
+            stored.as_ref().map(|(version, bytes)| format!(" {version} ({})", size(*bytes))).unwrap_or_default();
+        facts.lines.push(format!("    {id}{stated}: {holds}"));
+        let (version, bytes) = stored.unzip();
         values.push(json!({"id": id, "version": version, "bytes": bytes, "holds": holds}));
     }
     facts.values.insert("layers".into(), Value::Array(values));

@@ -29,12 +29,17 @@ pub fn of_dna(dna: &Dna, refusal: Option<&LoadError>) -> Vec<String> {
     definition(dna, &mut found);
     for (index, mesh) in dna.meshes.iter().enumerate() {
         let name = dna.definition.mesh_names.get(index).map_or("", String::as_str);
+        if mesh.positions.is_empty() {
+            found.push(format!("mesh {index} \"{name}\" has no vertices"));
+        }
+        if mesh.positions.len() > 1 << 16 {
+            found.push(format!("mesh {index} \"{name}\" has more than the 65,536 vertices of a pack"));
+        }
         let mut about = |count: usize, what: &str| {
             if count > 0 {
                 found.push(format!("mesh {index} \"{name}\": {count} {what}"));
             }
         };
-        about(usize::from(mesh.positions.is_empty()), "without a vertex");
         let influences = |rows: &dyn Fn(&f64) -> bool| {
             let sums = mesh.skin.iter().map(|row| row.weights.iter().map(|&w| f64::from(w)).sum::<f64>());
             sums.filter(rows).count()
@@ -43,7 +48,6 @@ pub fn of_dna(dna: &Dna, refusal: Option<&LoadError>) -> Vec<String> {
         about(bare, "vertices without influences: they come out at the origin");
         let uneven = influences(&|sum| (sum - 1.0).abs() > 1e-3);
         about(uneven.saturating_sub(bare), "vertices whose weights do not sum to 1");
-        about(usize::from(mesh.positions.len() > 1 << 16), "mesh beyond the 65,536 vertices of a pack");
     }
     found
 }
