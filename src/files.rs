@@ -125,6 +125,38 @@ pub(crate) struct PackPrefix {
 impl PackPrefix {
     /// How long a prefix is.
     pub(crate) const BYTES: usize = 16;
+    /// What every member begins at a multiple of.
+    pub(crate) const ALIGNMENT_BYTES: usize = 8;
+
+    /// Lays out a pack: prefix, description, members. The offsets depend on the length of the text they stand in: starting from zeros,
+    /// neither can shrink from one pass to the next, so the passes end at the one layout that agrees with itself.
+    pub(crate) fn encode(&self, members: &[&[u8]], text_of: impl Fn(&[usize]) -> String) -> Vec<u8> {
+        let mut offsets = vec![0; members.len()];
+        let (text, total) = loop {
+            let text = text_of(&offsets);
+            let mut end = (Self::BYTES + text.len()).next_multiple_of(Self::ALIGNMENT_BYTES);
+            let mut laid = Vec::with_capacity(members.len());
+            for data in members {
+                laid.push(end);
+                end = (end + data.len()).next_multiple_of(Self::ALIGNMENT_BYTES);
+            }
+            if laid == offsets {
+                break (text, end);
+            }
+            offsets = laid;
+        };
+        let mut out = Vec::with_capacity(total);
+        out.extend_from_slice(self.magic);
+        out.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        out.extend_from_slice(&(total as u32).to_le_bytes());
+        out.extend_from_slice(text.as_bytes());
+        for (data, &offset) in members.iter().zip(&offsets) {
+            out.resize(offset, 0);
+            out.extend_from_slice(data);
+        }
+        out.resize(total, 0);
+        out
+    }
 
     /// Checks magic and lengths and gives the end of the description; it starts where the prefix ends.
     ///

@@ -12,7 +12,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-const ALIGNMENT_BYTES: usize = 8;
 /// Blobs that the format defines, mouth groups included, are fewer than 40.
 const MAX_BLOBS: usize = 1024;
 /// The length is stored in a u32; rewriting may make the blob table a few bytes per blob longer, and must not run past it.
@@ -263,7 +262,7 @@ fn check_entry(entry: Entry, total_bytes: usize) -> Result<Blob, LoadError> {
         let expected = format!("byteLength of shape {:?} in {}", entry.shape, dtype.name());
         return error(LoadErrorKind::Shape, &expected, entry.byte_length.to_string());
     }
-    if !entry.offset.is_multiple_of(ALIGNMENT_BYTES as u64) {
+    if !entry.offset.is_multiple_of(PackPrefix::ALIGNMENT_BYTES as u64) {
         return error(LoadErrorKind::Corrupt, "an offset that is a multiple of 8", entry.offset.to_string());
     }
     match entry.offset.checked_add(entry.byte_length).filter(|&end| end <= total_bytes as u64) {
@@ -328,34 +327,9 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Lays out the container. The offsets depend on the length of the text they stand in: starting from zeros, neither can shrink from one pass
-/// to the next, so the passes end at the one layout that agrees with itself.
 fn encode(header: &Object, blobs: &[(&Blob, &[u8])]) -> Vec<u8> {
-    let mut offsets = vec![0; blobs.len()];
-    let (text, total) = loop {
-        let text = header_text(header, blobs, &offsets);
-        let mut end = (PackPrefix::BYTES + text.len()).next_multiple_of(ALIGNMENT_BYTES);
-        let mut laid = Vec::with_capacity(blobs.len());
-        for (_, data) in blobs {
-            laid.push(end);
-            end = (end + data.len()).next_multiple_of(ALIGNMENT_BYTES);
-        }
-        if laid == offsets {
-            break (text, end);
-        }
-        offsets = laid;
-    };
-    let mut out = Vec::with_capacity(total);
-    out.extend_from_slice(PREFIX.magic);
-    out.extend_from_slice(&(text.len() as u32).to_le_bytes());
-    out.extend_from_slice(&(total as u32).to_le_bytes());
-    out.extend_from_slice(text.as_bytes());
-    for ((_, data), &offset) in blobs.iter().zip(&offsets) {
-        out.resize(offset, 0);
-        out.extend_from_slice(data);
-    }
-    out.resize(total, 0);
-    out
+    let data: Vec<&[u8]> = blobs.iter().map(|(_, data)| *data).collect();
+    PREFIX.encode(&data, |offsets| header_text(header, blobs, offsets))
 }
 
 fn header_text(header: &Object, blobs: &[(&Blob, &[u8])], offsets: &[usize]) -> String {

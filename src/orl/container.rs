@@ -8,7 +8,6 @@ use indexmap::IndexMap;
 use std::fmt;
 use std::ops::Range;
 
-const ALIGNMENT_BYTES: usize = 8;
 /// The format defines twelve.
 const MAX_MEMBERS: usize = 1024;
 /// The length is stored in a u32; rewriting may make the table a few bytes per member longer, and must not run past it.
@@ -164,7 +163,7 @@ fn check_entry(i: usize, entry: Entry, total_bytes: usize) -> Result<(String, Ra
     if entry.n.is_empty() {
         return Err(LoadError::new(LoadErrorKind::Corrupt, format!("toc[{i}]"), "a name", "an empty one"));
     }
-    if !entry.o.is_multiple_of(ALIGNMENT_BYTES as u64) {
+    if !entry.o.is_multiple_of(PackPrefix::ALIGNMENT_BYTES as u64) {
         return Err(LoadError::new(LoadErrorKind::Corrupt, field, "an offset that is a multiple of 8", entry.o));
     }
     match entry.o.checked_add(entry.l).filter(|&end| end <= total_bytes as u64) {
@@ -193,34 +192,9 @@ fn check_overlaps(members: &IndexMap<String, Range<usize>>, toc_end: usize) -> R
     Ok(())
 }
 
-/// Lays out the container. The offsets depend on the length of the text they stand in: starting from zeros, neither can shrink from one pass
-/// to the next, so the passes end at the one layout that agrees with itself.
 fn encode(members: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut offsets = vec![0; members.len()];
-    let (text, total) = loop {
-        let text = toc_text(members, &offsets);
-        let mut end = (PackPrefix::BYTES + text.len()).next_multiple_of(ALIGNMENT_BYTES);
-        let mut laid = Vec::with_capacity(members.len());
-        for (_, data) in members {
-            laid.push(end);
-            end = (end + data.len()).next_multiple_of(ALIGNMENT_BYTES);
-        }
-        if laid == offsets {
-            break (text, end);
-        }
-        offsets = laid;
-    };
-    let mut out = Vec::with_capacity(total);
-    out.extend_from_slice(PREFIX.magic);
-    out.extend_from_slice(&(text.len() as u32).to_le_bytes());
-    out.extend_from_slice(&(total as u32).to_le_bytes());
-    out.extend_from_slice(text.as_bytes());
-    for ((_, data), &offset) in members.iter().zip(&offsets) {
-        out.resize(offset, 0);
-        out.extend_from_slice(data);
-    }
-    out.resize(total, 0);
-    out
+    let data: Vec<&[u8]> = members.iter().map(|(_, data)| *data).collect();
+    PREFIX.encode(&data, |offsets| toc_text(members, offsets))
 }
 
 fn toc_text(members: &[(&str, &[u8])], offsets: &[usize]) -> String {
