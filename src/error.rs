@@ -170,6 +170,22 @@ pub enum ControlError {
     },
 }
 
+impl ControlError {
+    /// Checks that a vector has a length and holds finite numbers only.
+    ///
+    /// # Errors
+    /// `Length`, `NotFinite`.
+    pub(crate) fn check(what: &'static str, values: &[f32], expected: usize) -> Result<(), ControlError> {
+        if values.len() != expected {
+            return Err(ControlError::Length { what, expected, got: values.len() });
+        }
+        match values.iter().position(|v| !v.is_finite()) {
+            Some(index) => Err(ControlError::NotFinite { what, index, value: values[index] }),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A device limit that a rig with this many instances would break, found before any GPU call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("device limit {limit}: {what} needs {needed}, the device has {available}")]

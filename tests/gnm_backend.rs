@@ -9,7 +9,7 @@ use common::device;
 use rigeval::backend::RigBackend;
 use rigeval::error::BackendError;
 use rigeval::gnm::gpu::{GnmBackend, GnmCounters, GnmDeviceModel, GnmOptions};
-use rigeval::gnm::pack::BasisFormat;
+use rigeval::gnm::pack::{BasisFormat, GnmPack};
 use rigeval::gnm::pose::Stage;
 use rigs::{V, apart, bounds_of, current, frame, gnm_model, gnm_sample, turn};
 use std::sync::Arc;
@@ -131,4 +131,21 @@ fn creation_refuses_what_cannot_be() {
     assert_eq!(error.available, 128 << 20);
     assert_eq!(new(&model, usize::MAX, with_normals).map_err(|e| e.to_string().lines().count()), Err(1));
     gpu.check().expect("nothing was tried on the device");
+}
+
+#[test]
+fn one_instance_that_leaves_f32_leaves_all_of_them_as_they_were() {
+    let Some(gpu) = device("one_instance_that_leaves_f32_leaves_all_of_them_as_they_were") else { return };
+    let mut parts = synthetic::parts(V, SMALL_REGIONS, BasisFormat::F16);
+    parts.basis_scale[3] = f32::MAX / 4.0;
+    let pack = Arc::new(GnmPack::build(&parts).expect("a pack"));
+    let model = Arc::new(GnmDeviceModel::new(&gpu.context(), pack).expect("within the default limits"));
+    let mut rig = GnmBackend::new(&gpu.context(), &model, 3, GnmOptions::default()).expect("within limits");
+    let width = rig.info().control_names.len();
+    let mut controls = vec![0.0; 3 * width];
+    controls[0] = 0.5;
+    controls[width + 3] = 8.0;
+    assert!(rig.set_controls_all(&controls).is_err());
+    controls[width + 3] = 0.0;
+    assert_eq!(rig.set_controls_all(&controls), Ok(true), "the first instance was not set by the refused call");
 }

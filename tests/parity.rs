@@ -147,7 +147,7 @@ fn lbs_alone_equals_its_twin() {
 
     for instances in [1, 3] {
         let table = InfluenceTable::new(&gpu.context(), &influences);
-        let rows = SkinRows::new(&gpu.context(), &table, &rest, instances);
+        let mut rows = SkinRows::new(&gpu.context(), &table, &rest, instances);
         let points: Vec<[f32; 3]> = (0..V * instances).map(|_| point(&mut numbers)).collect();
         let input = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
             label: None,
@@ -175,7 +175,8 @@ fn lbs_alone_equals_its_twin() {
         for frame in 0..2 {
             if frame == 1 {
                 of_instance = (0..instances).map(|_| row_set(&mut numbers)).collect();
-                rows.write(gpu.queue(), 0, &of_instance.concat());
+                of_instance.iter().enumerate().for_each(|(instance, own)| rows.set(instance, own));
+                rows.upload(gpu.queue());
             }
             fill_unwritten(gpu, &output);
             let mut encoder = gpu.encoder();

@@ -142,12 +142,7 @@ impl GltfControls {
 
     /// Checks a vector: its length, that every number is finite and no rotation all zero.
     pub(super) fn check(&self, controls: &[f32], joint_names: &[String]) -> Result<(), ControlError> {
-        if controls.len() != self.names.len() {
-            return Err(ControlError::Length { what: "controls", expected: self.names.len(), got: controls.len() });
-        }
-        if let Some(index) = controls.iter().position(|v| !v.is_finite()) {
-            return Err(ControlError::NotFinite { what: "controls", index, value: controls[index] });
-        }
+        ControlError::check("controls", controls, self.names.len())?;
         for (joint, first) in self.first.iter().enumerate().filter_map(|(joint, first)| Some((joint, (*first)?))) {
             if controls[first + 3..first + 7] == [0.0; 4] {
                 let joint = joint_names[joint].clone();

@@ -194,13 +194,11 @@ impl GltfBackend {
         }
     }
 
-    /// Takes what was set to the device's side: weights where anything changed, skin rows where those did.
-    fn note_set(&mut self, instance: usize, changed: bool, moved: bool) {
+    /// Takes what was set to the device's side.
+    fn note_set(&mut self, instance: usize, changed: bool) {
         if changed {
             self.stage_weights(instance);
-        }
-        if moved {
-            self.skin_rows.mark(instance);
+            self.skin_rows.set(instance, self.poses[instance].skin_rows());
         }
     }
 
@@ -210,7 +208,7 @@ impl GltfBackend {
             self.counters.weight_tiles += tiles.items;
             self.counters.weight_bytes += tiles.bytes;
         }
-        let rows = self.skin_rows.upload(queue, |instance| self.poses[instance].skin_rows());
+        let rows = self.skin_rows.upload(queue);
         self.counters.skin_row_instances += rows.items;
         self.counters.skin_row_bytes += rows.bytes;
     }
@@ -302,38 +300,30 @@ impl RigBackend for GltfBackend {
 
     fn set_controls(&mut self, instance: usize, controls: &[f32]) -> Result<bool, ControlError> {
         self.check_instance(instance);
-        let (changed, moved) =
-            set_pose(&mut self.poses[instance], |pose| pose.set_controls(&self.model.model, controls))?;
-        self.note_set(instance, changed, moved);
+        let changed = self.poses[instance].set_controls(&self.model.model, controls)?;
+        self.note_set(instance, changed);
         Ok(changed)
     }
 
     fn set_controls_all(&mut self, controls: &[f32]) -> Result<bool, ControlError> {
         let (rig, width) = (&*self.model.model, self.info.control_names.len());
-        let expected = width * self.poses.len();
-        if controls.len() != expected {
-            return Err(ControlError::Length { what: "controls", expected, got: controls.len() });
-        }
-        if let Some(index) = controls.iter().position(|v| !v.is_finite()) {
-            return Err(ControlError::NotFinite { what: "controls", index, value: controls[index] });
-        }
+        ControlError::check("controls", controls, width * self.poses.len())?;
         // A file without controls has nothing to set, and chunks of no width do not exist.
         let vectors = || controls.par_chunks_exact(width.max(1));
         vectors().try_for_each(|c| rig.controls().check(c, rig.skeleton().names()))?;
-        let set = |(pose, c): (&mut GltfPose, &[f32])| set_pose(pose, |pose| pose.set_controls(rig, c));
-        let set: Result<Vec<_>, _> = self.poses.par_iter_mut().zip(vectors()).map(set).collect();
-        let set = set?;
-        for (instance, &(changed, moved)) in set.iter().enumerate() {
-            self.note_set(instance, changed, moved);
+        let set = |(pose, c): (&mut GltfPose, &[f32])| pose.set_controls(rig, c);
+        let changed: Vec<bool> = self.poses.par_iter_mut().zip(vectors()).map(set).collect::<Result<_, _>>()?;
+        for (instance, &changed) in changed.iter().enumerate() {
+            self.note_set(instance, changed);
         }
-        Ok(set.iter().any(|(changed, _)| *changed))
+        Ok(changed.contains(&true))
     }
 
     fn set_joint_overrides(&mut self, instance: usize, overrides: &[JointOverride]) -> Result<bool, ControlError> {
         self.check_instance(instance);
         let changed = self.poses[instance].set_joint_overrides(&self.model.model, overrides)?;
         if changed {
-            self.skin_rows.mark(instance);
+            self.skin_rows.set(instance, self.poses[instance].skin_rows());
         }
         Ok(changed)
     }
@@ -342,7 +332,7 @@ impl RigBackend for GltfBackend {
         self.check_instance(instance);
         let changed = self.poses[instance].set_joint_worlds(&self.model.model, worlds)?;
         if changed {
-            self.skin_rows.mark(instance);
+            self.skin_rows.set(instance, self.poses[instance].skin_rows());
         }
         Ok(changed)
     }
@@ -364,14 +354,4 @@ impl RigBackend for GltfBackend {
         self.check_instance(instance);
         self.model.bounds.of_pose(&self.poses[instance])
     }
-}
-
-/// Sets a pose, and says whether anything changed and whether a skin row did.
-fn set_pose(
-    pose: &mut GltfPose,
-    set: impl FnOnce(&mut GltfPose) -> Result<bool, ControlError>,
-) -> Result<(bool, bool), ControlError> {
-    let before = pose.skin_rows().to_vec();
-    let changed = set(pose)?;
-    Ok((changed, changed && before != pose.skin_rows()))
 }

@@ -8,7 +8,7 @@ pub use model::{GnmDeviceModel, GnmParams, WORKGROUP_BYTES, WORKGROUP_SIZE};
 pub use plan::GnmSizes;
 
 use super::bounds::GnmBounds;
-use super::pose::{GnmPose, Stage, check_controls};
+use super::pose::{GnmPose, Stage};
 use crate::backend::{RigBackend, VertexView};
 use crate::error::{BackendError, ControlError};
 use crate::gpu::skinning::{self, SkinRows};
@@ -175,7 +175,7 @@ impl GnmBackend {
     }
 
     fn upload_skin_rows(&mut self, queue: &wgpu::Queue) {
-        let sent = self.skin_rows.upload(queue, |instance| self.poses[instance].skin_rows());
+        let sent = self.skin_rows.upload(queue);
         self.counters.skin_row_instances += sent.items;
         self.counters.skin_row_bytes += sent.bytes;
     }
@@ -219,9 +219,11 @@ impl RigBackend for GnmBackend {
         /// Below this many instances a thread costs more than it saves.
         const PER_THREAD: usize = 8;
         let (pack, width) = (&self.model.pack, self.info.control_names.len());
-        check_controls(controls, width * self.poses.len())?;
-        let vectors = controls.par_chunks_exact(width);
-        let set = self.poses.par_iter_mut().zip(vectors).with_min_len(PER_THREAD);
+        ControlError::check("controls", controls, width * self.poses.len())?;
+        let vectors = || controls.par_chunks_exact(width);
+        // Before anything is set: all of them, or none.
+        vectors().try_for_each(|c| GnmPose::check(pack, c))?;
+        let set = self.poses.par_iter_mut().zip(vectors()).with_min_len(PER_THREAD);
         let changed: Vec<bool> = set.map(|(pose, c)| pose.set_controls(pack, c)).collect::<Result<_, _>>()?;
         for (instance, _) in changed.iter().enumerate().filter(|(_, changed)| **changed) {
             self.tiles.mark(instance, &self.poses[instance]);
@@ -233,7 +235,7 @@ impl RigBackend for GnmBackend {
         self.check_instance(instance);
         let changed = self.poses[instance].set_joint_overrides(&self.model.pack, overrides)?;
         if changed {
-            self.skin_rows.mark(instance);
+            self.skin_rows.set(instance, self.poses[instance].skin_rows());
         }
         Ok(changed)
     }
@@ -242,7 +244,7 @@ impl RigBackend for GnmBackend {
         self.check_instance(instance);
         let changed = self.poses[instance].set_joint_worlds(&self.model.pack, worlds)?;
         if changed {
-            self.skin_rows.mark(instance);
+            self.skin_rows.set(instance, self.poses[instance].skin_rows());
         }
         Ok(changed)
     }

@@ -40,6 +40,20 @@ impl GnmPose {
         }
     }
 
+    /// Checks all that [`GnmPose::set_controls`] refuses.
+    ///
+    /// # Errors
+    /// `Length`, `NotFinite`.
+    pub fn check(pack: &GnmPack, controls: &[f32]) -> Result<(), ControlError> {
+        ControlError::check("controls", controls, pack.coefficient_count() + 4)?;
+        // A finite control of a pack with a huge scale could still become infinite, and its vertices NaN.
+        let scaled = controls.iter().zip(pack.basis_scale()).map(|(value, scale)| value * scale);
+        match scaled.enumerate().find(|(_, scaled)| !scaled.is_finite()) {
+            Some((index, value)) => Err(ControlError::NotFinite { what: "controls times basis scale", index, value }),
+            None => Ok(()),
+        }
+    }
+
     /// Replaces the controls and says whether any of them changed.
     ///
     /// # Shapes
@@ -48,16 +62,11 @@ impl GnmPose {
     /// # Errors
     /// `Length`, `NotFinite`; the pose stays as it was.
     pub fn set_controls(&mut self, pack: &GnmPack, controls: &[f32]) -> Result<bool, ControlError> {
-        check_controls(controls, self.controls.len())?;
+        GnmPose::check(pack, controls)?;
         if self.controls == controls {
             return Ok(false);
         }
         let (expression, gaze) = controls.split_at(self.coefficients.len());
-        // A finite control of a pack with a huge scale could still become infinite, and its vertices NaN.
-        let scaled = expression.iter().zip(pack.basis_scale()).map(|(value, scale)| value * scale);
-        if let Some((index, value)) = scaled.enumerate().find(|(_, scaled)| !scaled.is_finite()) {
-            return Err(ControlError::NotFinite { what: "controls times basis scale", index, value });
-        }
         self.controls.copy_from_slice(controls);
         for ((out, &value), &scale) in self.coefficients.iter_mut().zip(expression).zip(pack.basis_scale()) {
             *out = value * scale;
@@ -127,20 +136,6 @@ impl GnmPose {
             joints: JointInput::default(),
             skin_rows: Vec::new(),
         }
-    }
-}
-
-/// Checks a control vector's length and that it holds finite numbers only.
-///
-/// # Errors
-/// `Length`, `NotFinite`.
-pub fn check_controls(controls: &[f32], expected: usize) -> Result<(), ControlError> {
-    if controls.len() != expected {
-        return Err(ControlError::Length { what: "controls", expected, got: controls.len() });
-    }
-    match controls.iter().position(|c| !c.is_finite()) {
-        Some(index) => Err(ControlError::NotFinite { what: "controls", index, value: controls[index] }),
-        None => Ok(()),
     }
 }
 

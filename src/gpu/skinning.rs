@@ -74,9 +74,9 @@ pub struct SkinRows {
     buffer: wgpu::Buffer,
     group: wgpu::BindGroup,
     row_count: usize,
+    /// What the device has, or will have once the dirty instances are uploaded.
+    rows: Vec<Rows>,
     dirty: Dirty,
-    /// A run of instances on its way to the device.
-    staged: Vec<Rows>,
 }
 
 impl SkinRows {
@@ -86,7 +86,8 @@ impl SkinRows {
     /// rest: (J)
     #[must_use]
     pub fn new(gpu: &GpuContext, table: &InfluenceTable, rest: &[Rows], instances: usize) -> SkinRows {
-        let buffer = storage_buffer(gpu, "rigeval.lbs_common.skin_rows", &rest.repeat(instances));
+        let rows = rest.repeat(instances);
+        let buffer = storage_buffer(gpu, "rigeval.lbs_common.skin_rows", &rows);
         let params = LbsParams {
             vertex_count: table.vertex_count,
             joint_count: rest.len() as u32,
@@ -95,22 +96,19 @@ impl SkinRows {
         };
         let params = uniform_buffer(gpu, "rigeval.lbs_common.params", &params);
         let group = bind_group(gpu.device, "rigeval.lbs_common", &table.layout, &[&table.buffer, &buffer, &params]);
-        let staged = Vec::with_capacity(instances * rest.len());
-        SkinRows { buffer, group, row_count: rest.len(), dirty: Dirty::new(instances), staged }
+        SkinRows { buffer, group, row_count: rest.len(), rows, dirty: Dirty::new(instances) }
     }
 
-    /// Replaces the rows of neighbouring instances, from `first` on.
+    /// Takes one instance's rows; those that the device has already are not sent again.
     ///
     /// # Shapes
-    /// rows: (n, J)
-    pub fn write(&self, queue: &wgpu::Queue, first: usize, rows: &[Rows]) {
-        let offset = first as u64 * bytes_per_instance(self.row_count);
-        queue.write_buffer(&self.buffer, offset, bytemuck::cast_slice(rows));
-    }
-
-    /// Takes note that one instance's rows changed.
-    pub fn mark(&mut self, instance: usize) {
-        self.dirty.mark(instance);
+    /// rows: (J)
+    pub fn set(&mut self, instance: usize, rows: &[Rows]) {
+        let held = &mut self.rows[instance * self.row_count..][..self.row_count];
+        if held != rows {
+            held.copy_from_slice(rows);
+            self.dirty.mark(instance);
+        }
     }
 
     /// Whether there is anything to upload.
@@ -120,15 +118,11 @@ impl SkinRows {
     }
 
     /// Sends the rows of the instances that changed, one write for each run of them.
-    pub fn upload<'a>(&mut self, queue: &wgpu::Queue, rows_of: impl Fn(usize) -> &'a [Rows]) -> Upload {
-        let (buffer, staged) = (&self.buffer, &mut self.staged);
-        let bytes_each = bytes_per_instance(self.row_count);
+    pub fn upload(&mut self, queue: &wgpu::Queue) -> Upload {
+        let (buffer, rows, row_count) = (&self.buffer, &self.rows, self.row_count);
         self.dirty.take_runs(|run| {
-            let offset = run.start as u64 * bytes_each;
-            staged.clear();
-            run.for_each(|instance| staged.extend_from_slice(rows_of(instance)));
-            let bytes: &[u8] = bytemuck::cast_slice(staged);
-            queue.write_buffer(buffer, offset, bytes);
+            let bytes: &[u8] = bytemuck::cast_slice(&rows[run.start * row_count..run.end * row_count]);
+            queue.write_buffer(buffer, run.start as u64 * bytes_per_instance(row_count), bytes);
             bytes.len() as u64
         })
     }

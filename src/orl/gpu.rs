@@ -178,7 +178,7 @@ impl OrlBackend {
     fn note_solved(&mut self, instance: usize, changed: bool) -> bool {
         if changed {
             self.weights.set(instance, self.instances[instance].coefficients());
-            self.skin_rows.mark(instance);
+            self.skin_rows.set(instance, self.instances[instance].pose().skin_rows());
         }
         changed
     }
@@ -187,7 +187,7 @@ impl OrlBackend {
         let tiles = self.weights.upload(queue);
         self.counters.weight_tiles += tiles.items;
         self.counters.weight_bytes += tiles.bytes;
-        let rows = self.skin_rows.upload(queue, |instance| self.instances[instance].pose().skin_rows());
+        let rows = self.skin_rows.upload(queue);
         self.counters.skin_row_instances += rows.items;
         self.counters.skin_row_bytes += rows.bytes;
     }
@@ -226,7 +226,7 @@ impl RigBackend for OrlBackend {
 
     fn set_controls_all(&mut self, controls: &[f32]) -> Result<bool, ControlError> {
         let (rig, width) = (&*self.model.rig, self.info.control_names.len());
-        super::pose::check("controls", controls, width * self.instances.len())?;
+        ControlError::check("controls", controls, width * self.instances.len())?;
         let solve = |(instance, c): (&mut OrlInstance, &[f32])| {
             let before = instance.controls().to_vec();
             (instance.set_controls(rig, c), before)
@@ -251,7 +251,7 @@ impl RigBackend for OrlBackend {
         self.check_instance(instance);
         let changed = self.instances[instance].set_joint_overrides(&self.model.rig, overrides)?;
         if changed {
-            self.skin_rows.mark(instance);
+            self.skin_rows.set(instance, self.instances[instance].pose().skin_rows());
         }
         Ok(changed)
     }
@@ -260,7 +260,7 @@ impl RigBackend for OrlBackend {
         self.check_instance(instance);
         let changed = self.instances[instance].set_joint_worlds(&self.model.rig, worlds)?;
         if changed {
-            self.skin_rows.mark(instance);
+            self.skin_rows.set(instance, self.instances[instance].pose().skin_rows());
         }
         Ok(changed)
     }

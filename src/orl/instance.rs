@@ -59,7 +59,7 @@ impl OrlInstance {
     /// # Errors
     /// `Length`, `NotFinite` - also where finite controls move something out of the range of f32; the instance stays as it was.
     pub fn set_controls(&mut self, rig: &OrlRig, controls: &[f32]) -> Result<bool, ControlError> {
-        check_controls(rig, controls)?;
+        ControlError::check("controls", controls, self.controls.len())?;
         if self.controls == controls {
             return Ok(false);
         }
@@ -102,7 +102,7 @@ impl OrlInstance {
     /// # Errors
     /// `Length`, `NotFinite`; the instance stays as it was.
     pub fn set_masks(&mut self, rig: &OrlRig, masks: &[f32]) -> Result<bool, ControlError> {
-        super::pose::check("masks", masks, rig.logic().counts().masks)?;
+        ControlError::check("masks", masks, rig.logic().counts().masks)?;
         let before = self.state.masks_mut().to_vec();
         self.state.masks_mut().copy_from_slice(masks);
         self.solve_or(rig, |instance| instance.state.masks_mut().copy_from_slice(&before))
@@ -196,12 +196,4 @@ impl OrlInstance {
     pub fn coefficients(&self) -> &TargetWeights {
         &self.coefficients
     }
-}
-
-/// Checks a control vector's length and that it holds finite numbers only.
-///
-/// # Errors
-/// `Length`, `NotFinite`.
-pub fn check_controls(rig: &OrlRig, controls: &[f32]) -> Result<(), ControlError> {
-    super::pose::check("controls", controls, rig.default_controls().len())
 }

@@ -45,8 +45,8 @@ impl OrlPose {
         joints: &[f32],
         weights: &[f32],
     ) -> Result<bool, ControlError> {
-        check("joints", joints, model.file_joints().len() * rotation.width())?;
-        check("blend shapes", weights, model.channel_count())?;
+        ControlError::check("joints", joints, model.file_joints().len() * rotation.width())?;
+        ControlError::check("blend shapes", weights, model.channel_count())?;
         let weights_changed = self.weights != weights;
         self.weights.copy_from_slice(weights);
         self.locals = model.locals(rotation, joints);
@@ -95,13 +95,3 @@ impl OrlPose {
 
 /// The row that moves nothing.
 const STILL: Rows = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
-
-pub(super) fn check(what: &'static str, values: &[f32], expected: usize) -> Result<(), ControlError> {
-    if values.len() != expected {
-        return Err(ControlError::Length { what, expected, got: values.len() });
-    }
-    match values.iter().position(|v| !v.is_finite()) {
-        Some(index) => Err(ControlError::NotFinite { what, index, value: values[index] }),
-        None => Ok(()),
-    }
-}
