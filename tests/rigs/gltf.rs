@@ -130,7 +130,7 @@ pub fn file(shaded: bool) -> Case {
     let mut numbers = Numbers::new(31);
     // Nodes 0 .. JOINTS: a chain of three, and the others under its end. One is mirrored, one unevenly scaled.
     for joint in 0..JOINTS {
-        let name = ["root", "neck", "head"].get(joint).map_or(format!("bone{joint}"), |name| (*name).to_string());
+        let name = ["hips", "neck", "head"].get(joint).map_or(format!("bone{joint}"), |name| (*name).to_string());
         let children: Vec<usize> = if joint < 2 {
             vec![joint + 1]
         } else if joint == 2 {
