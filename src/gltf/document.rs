@@ -7,7 +7,7 @@
 use super::whole;
 use crate::error::{LoadError, LoadErrorKind};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -35,6 +35,9 @@ pub(super) struct Root {
     pub(super) buffer_views: Vec<View>,
     #[serde(default)]
     pub(super) buffers: Vec<Buffer>,
+    /// The blocks of VRM, and of these the humanoid alone.
+    #[serde(default, rename = "extensions", deserialize_with = "vrm_blocks")]
+    pub(super) vrm: Value,
 }
 
 #[derive(Debug, Deserialize)]
@@ -249,6 +252,16 @@ fn target_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Option
     let extras = Value::deserialize(deserializer)?;
     let names = extras.get("targetNames").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     Ok(names.iter().map(|name| name.as_str().map(String::from)).collect())
+}
+
+/// What `skeleton::vrm` reads of the root's extensions, which may be any value.
+fn vrm_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    let mut extensions = Value::deserialize(deserializer)?;
+    let mut block = |key: &str| {
+        let humanoid = extensions.get_mut(key)?.get_mut("humanoid").map(Value::take);
+        Some((key.to_string(), humanoid.map_or(json!({}), |humanoid| json!({ "humanoid": humanoid }))))
+    };
+    Ok(["VRMC_vrm", "VRM"].into_iter().filter_map(&mut block).collect())
 }
 
 /// Extensions that change nothing about where a vertex comes to lie; requiring them is no reason to refuse a rig.

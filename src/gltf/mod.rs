@@ -9,6 +9,7 @@ pub mod controls;
 pub mod cpu;
 pub mod directions;
 mod document;
+pub mod face;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod mesh;
