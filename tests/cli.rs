@@ -9,6 +9,8 @@ mod check;
 mod fixtures;
 #[path = "cli/gltf.rs"]
 mod gltf;
+#[path = "cli/gltf_bundle.rs"]
+mod gltf_bundle;
 mod gltf_case;
 #[path = "cli/hostile.rs"]
 mod hostile;
