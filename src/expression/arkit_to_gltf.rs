@@ -4,7 +4,7 @@ use super::arkit::{ArkitColumns, ArkitShape};
 use super::arkit_to_gnm::GAZE_RAD;
 use super::map::{ExpressionMap, Term};
 use super::space::ControlSpace;
-use crate::error::ControlError;
+use crate::error::{ControlError, one_line};
 use ArkitShape as A;
 use glam::{DQuat, DVec3};
 use std::collections::BTreeMap;
@@ -208,7 +208,13 @@ fn bind_targets(
                 // Driving both would move the face twice, and either one may be the right one.
                 _ => {
                     let names: Vec<&str> = targets.iter().map(|target| target.name).collect();
-                    left_out.push(format!("{}: {} targets of {mesh}, {}", shape.name(), names.len(), names.join(", ")));
+                    let names = one_line(names.join(", "));
+                    left_out.push(format!(
+                        "{}: {} targets of {}, {names}",
+                        shape.name(),
+                        targets.len(),
+                        one_line(mesh)
+                    ));
                 }
             }
         }
@@ -229,7 +235,7 @@ fn bind_eyes(columns: &ArkitColumns, eyes: [Result<EyeTurn, String>; 2], left_ou
                 let columns = shapes.map(|shape| columns.column(shape).unwrap_or_default());
                 turns.push(BoundTurn { columns, eye });
             }
-            Err(reason) => left_out.push(format!("{}: no target, and {reason}", shape_names(shapes))),
+            Err(reason) => left_out.push(format!("{}: no target, and {}", shape_names(shapes), one_line(reason))),
         }
     }
     turns
