@@ -197,7 +197,7 @@ fn joints_of_a_skin_are_heard_before_meshes_of_their_name() {
     let (position, lanes, weights) =
         (case.rows(&TRIANGLE), case.joints(&[[0; 4]; 3]), case.rows(&[[1.0_f32, 0.0, 0.0, 0.0]; 3]));
     let attributes = json!({"POSITION": position, "JOINTS_0": lanes, "WEIGHTS_0": weights});
-    for name in ["EyeLeft", "RightEye"] {
+    for name in ["LeftEye", "RightEye"] {
         case.mesh_node(json!({ "attributes": attributes }), json!({"name": name, "skin": skin}));
     }
     let model = case.model();
