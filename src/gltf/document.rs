@@ -7,6 +7,7 @@
 use super::whole;
 use crate::error::{LoadError, LoadErrorKind};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -35,9 +36,7 @@ pub(super) struct Root {
     pub(super) buffer_views: Vec<View>,
     #[serde(default)]
     pub(super) buffers: Vec<Buffer>,
-    /// The blocks of VRM, and of these the humanoid alone.
-    #[serde(default, rename = "extensions", deserialize_with = "vrm_blocks")]
-    pub(super) vrm: Value,
+    extensions: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -254,16 +253,6 @@ fn target_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Option
     Ok(names.iter().map(|name| name.as_str().map(String::from)).collect())
 }
 
-/// What `skeleton::vrm` reads of the root's extensions, which may be any value.
-fn vrm_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    let mut extensions = Value::deserialize(deserializer)?;
-    let mut block = |key: &str| {
-        let humanoid = extensions.get_mut(key)?.get_mut("humanoid").map(Value::take);
-        Some((key.to_string(), humanoid.map_or(json!({}), |humanoid| json!({ "humanoid": humanoid }))))
-    };
-    Ok(["VRMC_vrm", "VRM"].into_iter().filter_map(&mut block).collect())
-}
-
 /// Extensions that change nothing about where a vertex comes to lie; requiring them is no reason to refuse a rig.
 const LOOKS: &[&str] = &[
     "KHR_materials_",
@@ -298,6 +287,20 @@ impl Root {
             }
         }
         Ok(root)
+    }
+
+    /// The blocks of VRM in the root's extensions, and of these the humanoid alone. Whatever else stands there is someone else's, of any form.
+    pub(super) fn vrm(&self) -> Value {
+        let fields = |text: &RawValue| -> BTreeMap<String, Box<RawValue>> {
+            serde_json::from_str(text.get()).unwrap_or_default()
+        };
+        let extensions = self.extensions.as_deref().map(fields).unwrap_or_default();
+        let block = |key: &str| {
+            let humanoid = fields(extensions.get(key)?).remove("humanoid");
+            let humanoid = humanoid.and_then(|text| serde_json::from_str::<Value>(text.get()).ok());
+            Some((key.to_string(), json!({ "humanoid": humanoid })))
+        };
+        ["VRMC_vrm", "VRM"].into_iter().filter_map(block).collect()
     }
 
     fn check_version(&self) -> Result<(), LoadError> {
@@ -405,6 +408,23 @@ mod tests {
             let error = with(name).unwrap_err().to_string();
             assert_eq!(error, format!("/extensionsRequired/1: expected an extension that is read here, got {name}"));
         }
+    }
+
+    #[test]
+    fn humanoid_is_read_past_extensions_of_any_form() {
+        let vrm = |extensions: &str| {
+            parse(&format!("{{\"asset\":{{\"version\":\"2.0\"}},\"extensions\":{extensions}}}")).unwrap().vrm()
+        };
+        let humanoid = json!({"humanBones": {"hips": {"node": 2}}});
+        let block = json!({"meta": {}, "humanoid": humanoid});
+        let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+        let text = format!("{{\"X\":{deep},\"VRMC_vrm\":{block},\"Y\":1e999,\"VRM\":7}}");
+        assert_eq!(vrm(&text), json!({"VRMC_vrm": {"humanoid": humanoid}, "VRM": {"humanoid": null}}));
+        for extensions in ["{}", "[]", "null", "3", "\"VRM\"", &deep] {
+            assert_eq!(vrm(extensions), json!({}), "{extensions:.10}");
+        }
+        let nested = format!("{{\"VRM\":{{\"humanoid\":{deep}}}}}");
+        assert_eq!(vrm(&nested), json!({"VRM": {"humanoid": null}}));
     }
 
     #[test]
