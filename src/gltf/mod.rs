@@ -1,6 +1,7 @@
 //! glTF 2.0: skins, morph targets and clips; the loader, the pose, the CPU reference and the GPU backend.
 
 mod accessor;
+
 pub mod blend;
 pub mod bounds;
 pub mod clip;
@@ -20,7 +21,9 @@ pub mod packing;
 pub mod pose;
 mod references;
 pub mod report;
+pub mod sample;
 pub mod skin;
 mod source;
 mod topology;
 mod whole;
+mod write;
