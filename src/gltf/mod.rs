@@ -1,7 +1,7 @@
 //! glTF 2.0: skins, morph targets and clips; the loader, the pose, the CPU reference and the GPU backend.
 
 mod accessor;
-
+pub mod bake_mesh;
 pub mod blend;
 pub mod bounds;
 pub mod clip;
@@ -12,6 +12,7 @@ pub mod directions;
 mod document;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod looks;
 pub mod mesh;
 #[cfg(all(feature = "meshopt", not(target_arch = "wasm32")))]
 mod meshopt;
