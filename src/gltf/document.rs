@@ -4,8 +4,9 @@
 //! `EXT_meshopt_compression`, or whose positions have no bounds; it demands well-formed materials, textures and cameras, which no rig
 //! needs; a value of the wrong type is reported with a line and a column of the file; and without its validation its readers panic.
 
-use super::whole;
+use super::{looks, whole};
 use crate::error::{LoadError, LoadErrorKind};
+use crate::info::Look;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -30,6 +31,8 @@ pub(super) struct Root {
     pub(super) skins: Vec<Skin>,
     #[serde(default)]
     pub(super) animations: Vec<Animation>,
+    #[serde(default, deserialize_with = "looks::materials")]
+    pub(super) materials: Vec<Look>,
     #[serde(default)]
     pub(super) accessors: Vec<Accessor>,
     #[serde(default)]
@@ -85,6 +88,8 @@ pub(super) struct Primitive {
     pub(super) indices: Option<usize>,
     #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) mode: Option<u32>,
+    #[serde(default, deserialize_with = "looks::material")]
+    pub(super) material: Option<usize>,
     #[serde(default)]
     pub(super) targets: Vec<Target>,
     #[serde(default, rename = "extras", deserialize_with = "target_names")]
