@@ -97,7 +97,8 @@ impl GltfModel {
         GltfModel::load(&bytes, &Files::Folder(folder.to_path_buf())).map_err(|e| e.in_file(path.display()))
     }
 
-    /// Reads a file of a bundle; the buffers it names must lie in the same folder as it does, or below.
+    /// Reads a file of a bundle; the buffers it names must lie in the same folder as it does, or below. On disk a link may lead to another place in
+    /// the bundle, never out of it.
     ///
     /// # Errors
     /// As [`GltfModel::load`], with the name of the file at fault: the document or a buffer.
