@@ -13,6 +13,8 @@ use rigeval::gpu::GpuContext;
 use rigeval::gpu::headless::{AdapterChoice, Headless};
 use rigeval::orl::gpu::{OrlBackend, OrlDeviceModel, OrlOptions, OrlSizes};
 use rigeval::sparse::DeltaFormat;
+use rigs::gltf::case::Case;
+use serde_json::json;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -294,4 +296,28 @@ fn readback_of_a_lost_device_is_an_error_within_the_bound() {
             "{name}: the callback"
         );
     }
+}
+
+/// B37: the one bound on the number of targets is the 16-bit index of the tables, and breaking it is a value. A target that 16 bits do not
+/// hold exactly enough takes two places on the device.
+#[test]
+fn targets_beyond_the_index_of_the_tables_are_an_error_value() {
+    let Some(gpu) = device("targets_beyond_the_index_of_the_tables_are_an_error_value") else { return };
+    let with = |count: usize| {
+        let mut case = Case::new();
+        let (position, moved) = (case.rows(&[[0.0_f32; 3]]), case.rows(&[[0.0, 0.0, 1.0]]));
+        let targets = vec![json!({"POSITION": moved}); count];
+        case.mesh_node(json!({"attributes": {"POSITION": position}, "targets": targets}), json!({}));
+        case.load()
+    };
+    let error = with(65_537).expect_err("too many").to_string();
+    assert_eq!(error, "/meshes: targets: expected at most 65536, got 65537");
+    let model = with(40_000).expect("many");
+    let mut controls = model.controls().defaults().to_vec();
+    controls[39_999] = 1.0;
+    assert_eq!(rigs::gltf::case::vertices(&model, &controls), [[0.0, 0.0, 1.0]]);
+    let made = GltfDeviceModel::new(&gpu.context(), Arc::new(model)).map(|_| ());
+    let Err(BackendError::Limit(error)) = made else { panic!("{made:?}") };
+    assert_eq!((error.needed, error.available), (80_000, 65_536));
+    assert!(error.what.contains("the deltas of the positions"), "{error}");
 }

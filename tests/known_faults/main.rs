@@ -17,6 +17,7 @@
 //! | B13 | targets with other attributes | gltf_faults.rs | targets_with_different_attributes_keep_their_places |
 //! | B14 | layout of a weights channel | gltf_faults.rs | weights_channel_lies_key_by_key |
 //! | B37 | more than 256 targets | gltf_faults.rs | targets_beyond_256_move |
+//! | B37 | the bound that there is | known_faults/limits.rs | targets_beyond_the_index_of_the_tables_are_an_error_value |
 //! | B41 | target of another length | gltf_faults.rs | target_of_another_length_is_refused_with_both_counts |
 //! | B15 | spline of rotations | gltf_faults.rs | spline_of_rotations_is_hermite_then_normalised |
 //! | B17 | the long way round | gltf_faults.rs | slerp_takes_the_short_way |
