@@ -1,6 +1,8 @@
 //! The command line as a user meets it: exit statuses, messages, reports, files.
 #![cfg(feature = "cli")]
 
+#[path = "cli/bake_mesh.rs"]
+mod bake_mesh;
 #[path = "cli/bundle.rs"]
 mod bundle;
 #[path = "cli/check.rs"]
