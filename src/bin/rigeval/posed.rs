@@ -12,6 +12,7 @@ use rigeval::gltf::model::GltfModel;
 use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::Stage;
 use rigeval::info::{RigKind, Units};
+use rigeval::lbs::Skinning;
 use rigeval::npy::Array;
 use rigeval::orl::controls::ControlLayer;
 use rigeval::orl::dna::Dna;
@@ -56,7 +57,7 @@ pub enum PosedRig {
     /// A MetaHuman rig.
     Orl { rig: Arc<OrlRig>, source: OrlSource },
     /// A glTF file.
-    Gltf { model: Arc<GltfModel> },
+    Gltf { model: Arc<GltfModel>, skinning: Skinning },
 }
 
 /// Where a MetaHuman rig comes from.
@@ -122,7 +123,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, stage, .. } => evaluate::gnm(device, pack, *stage, inputs),
             PosedRig::Orl { rig, .. } => evaluate::orl(device, rig, inputs),
-            PosedRig::Gltf { model } => evaluate::gltf(device, model, inputs),
+            PosedRig::Gltf { model, skinning } => evaluate::gltf(device, model, *skinning, inputs),
         }
     }
 
@@ -157,7 +158,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.vertex_count(),
             PosedRig::Orl { rig, .. } => rig.mesh().vertex_count(),
-            PosedRig::Gltf { model } => model.mesh().vertex_count(),
+            PosedRig::Gltf { model, .. } => model.mesh().vertex_count(),
         }
     }
 
@@ -166,7 +167,9 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => !pack.faces().is_empty(),
             PosedRig::Orl { rig, .. } => !rig.mesh().mesh().triangles.is_empty(),
-            PosedRig::Gltf { model } => model.mesh().normals().is_some() || !model.mesh().render().triangles.is_empty(),
+            PosedRig::Gltf { model, .. } => {
+                model.mesh().normals().is_some() || !model.mesh().render().triangles.is_empty()
+            }
         }
     }
 
@@ -174,7 +177,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.skeleton(),
             PosedRig::Orl { rig, .. } => rig.model().skeleton(),
-            PosedRig::Gltf { model } => model.skeleton(),
+            PosedRig::Gltf { model, .. } => model.skeleton(),
         }
     }
 
@@ -191,7 +194,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.coefficient_count() + 4,
             PosedRig::Orl { rig, .. } => rig.controls().names().len(),
-            PosedRig::Gltf { model } => model.controls().names().len(),
+            PosedRig::Gltf { model, .. } => model.controls().names().len(),
         }
     }
 
