@@ -389,3 +389,46 @@ fn frames_of_the_corpus_match_on_the_device() {
     assert!(wrong.is_empty(), "{} of {frames} frames:\n{}", wrong.len(), wrong.join("\n"));
     assert!(frames > 150 && directions > 100, "only {frames} frames, {directions} lists of directions");
 }
+
+#[test]
+fn garment_follows_the_avatar_by_joint_name_on_the_device() {
+    let test = "garment_follows_the_avatar_by_joint_name_on_the_device";
+    let Some(gpu) = device(test) else { return };
+    let folder = Path::new(CORPUS);
+    if !folder.is_dir() {
+        eprintln!("SKIP {test}: no folder {CORPUS}; joint_worlds_hold_until_they_are_given_back covers the call");
+        return;
+    }
+    for case in list(&json(&folder.join("retarget.json"))) {
+        let frames = list(&case["frames"]);
+        let open = |key: &str, instances: usize| {
+            let model = GltfModel::open(&folder.join(case[key].as_str().unwrap())).unwrap();
+            let model = device_model(gpu, model);
+            GltfBackend::new(&gpu.context(), &model, instances, GltfOptions::default()).expect("within limits")
+        };
+        // An instance for each frame: one dispatch dresses them all.
+        let (mut avatar, mut garment) = (open("avatar", 1), open("garment", frames.len()));
+        let joint = |rig: &GltfBackend, name: &Value| rig.info().joint(name.as_str().unwrap()).expect("a joint");
+        assert!(list(&case["joint_map"]).len() >= 24);
+        for (instance, stated) in frames.iter().enumerate() {
+            let values = frame_controls(avatar.model().model(), stated);
+            avatar.set_controls(0, &values).unwrap();
+            let world = |pair: &Value| {
+                let from = avatar.pose(0).worlds()[joint(&avatar, &pair[1]).0];
+                (joint(&garment, &pair[0]), Affine3A::from_mat4(glam::DMat4::from(from).as_mat4()))
+            };
+            let worlds: Vec<_> = list(&case["joint_map"]).iter().map(world).collect();
+            assert_eq!(garment.set_joint_worlds(instance, &worlds), Ok(true));
+        }
+        frame(gpu, &mut garment);
+        let found = current(gpu, &garment);
+        for (stated, found) in frames.iter().zip(found.chunks_exact(found.len() / frames.len())) {
+            let bytes = std::fs::read(folder.join(stated["file"].as_str().unwrap())).unwrap();
+            let want: Vec<[f32; 3]> = npy::read(&bytes).unwrap().into_f32().unwrap().as_chunks().0.to_vec();
+            assert_eq!(found.len(), want.len(), "{}", stated["file"]);
+            let size = want.as_flattened().iter().fold(1e-6_f32, |most, x| most.max(x.abs()));
+            let error = f64::from(apart(&want, found)) / f64::from(size);
+            assert!(error <= FRAME_TOLERANCE, "{}: {error:.3e}, allowed {FRAME_TOLERANCE:.3e}", stated["file"]);
+        }
+    }
+}

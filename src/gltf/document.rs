@@ -4,37 +4,43 @@
 //! `EXT_meshopt_compression`, or whose positions have no bounds; it demands well-formed materials, textures and cameras, which no rig
 //! needs; a value of the wrong type is reported with a line and a column of the file; and without its validation its readers panic.
 
-use super::whole;
+use super::{looks, object, whole};
 use crate::error::{LoadError, LoadErrorKind};
+use crate::info::Look;
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Root {
+    #[serde(deserialize_with = "object::one")]
     pub(super) asset: Asset,
     #[serde(default)]
     pub(super) extensions_required: Vec<String>,
     #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) scene: Option<usize>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) scenes: Vec<Scene>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) nodes: Vec<Node>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) meshes: Vec<Mesh>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) skins: Vec<Skin>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) animations: Vec<Animation>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "looks::materials")]
+    pub(super) materials: Vec<Look>,
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) accessors: Vec<Accessor>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) buffer_views: Vec<View>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) buffers: Vec<Buffer>,
+    extensions: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -69,6 +75,7 @@ pub(super) struct Node {
 #[derive(Debug, Deserialize)]
 pub(super) struct Mesh {
     pub(super) name: Option<String>,
+    #[serde(deserialize_with = "object::list")]
     pub(super) primitives: Vec<Primitive>,
     pub(super) weights: Option<Vec<f32>>,
     #[serde(default, rename = "extras", deserialize_with = "target_names")]
@@ -83,11 +90,13 @@ pub(super) struct Primitive {
     pub(super) indices: Option<usize>,
     #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) mode: Option<u32>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "looks::material")]
+    pub(super) material: Option<usize>,
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) targets: Vec<Target>,
     #[serde(default, rename = "extras", deserialize_with = "target_names")]
     pub(super) target_names: Vec<Option<String>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::one")]
     pub(super) extensions: PrimitiveExtensions,
 }
 
@@ -120,7 +129,9 @@ pub(super) struct Skin {
 #[derive(Debug, Deserialize)]
 pub(super) struct Animation {
     pub(super) name: Option<String>,
+    #[serde(deserialize_with = "object::list")]
     pub(super) channels: Vec<Channel>,
+    #[serde(deserialize_with = "object::list")]
     pub(super) samplers: Vec<Sampler>,
 }
 
@@ -128,6 +139,7 @@ pub(super) struct Animation {
 pub(super) struct Channel {
     #[serde(deserialize_with = "whole::one")]
     pub(super) sampler: usize,
+    #[serde(deserialize_with = "object::one")]
     pub(super) target: ChannelTarget,
 }
 
@@ -162,6 +174,7 @@ pub(super) struct Accessor {
     pub(super) count: u64,
     #[serde(rename = "type")]
     pub(super) shape: String,
+    #[serde(default, deserialize_with = "object::maybe")]
     pub(super) sparse: Option<Sparse>,
 }
 
@@ -169,7 +182,9 @@ pub(super) struct Accessor {
 pub(super) struct Sparse {
     #[serde(deserialize_with = "whole::one")]
     pub(super) count: u64,
+    #[serde(deserialize_with = "object::one")]
     pub(super) indices: SparseIndices,
+    #[serde(deserialize_with = "object::one")]
     pub(super) values: SparseValues,
 }
 
@@ -204,13 +219,13 @@ pub(super) struct View {
     pub(super) byte_length: u64,
     #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) byte_stride: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::one")]
     pub(super) extensions: ViewExtensions,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ViewExtensions {
-    #[serde(rename = "EXT_meshopt_compression")]
+    #[serde(default, rename = "EXT_meshopt_compression", deserialize_with = "object::maybe")]
     pub(super) meshopt: Option<Meshopt>,
 }
 
@@ -271,9 +286,11 @@ impl Root {
     pub(super) fn parse(json: &[u8]) -> Result<Root, LoadError> {
         let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
         let mut reader = serde_json::Deserializer::from_slice(json);
-        let root: Root = serde_path_to_error::deserialize(&mut reader).map_err(|e| {
-            let pointer = pointer(e.path());
-            LoadError::new(LoadErrorKind::Format, pointer, "a glTF document", e.into_inner())
+        let mut track = serde_path_to_error::Track::new();
+        let tracked = serde_path_to_error::Deserializer::new(&mut reader, &mut track);
+        let root: Root = object::one(tracked).map_err(|e| {
+            let pointer = pointer(&track.path());
+            LoadError::new(LoadErrorKind::Format, pointer, "a glTF document", e)
         })?;
         reader.end().map_err(|e| LoadError::new(LoadErrorKind::Format, "/", "one JSON document", e))?;
         root.check_version()?;
@@ -285,6 +302,20 @@ impl Root {
             }
         }
         Ok(root)
+    }
+
+    /// The blocks of VRM in the root's extensions, and of these the humanoid alone. Whatever else stands there is someone else's, of any form.
+    pub(super) fn vrm(&self) -> Value {
+        let fields = |text: &RawValue| -> BTreeMap<String, Box<RawValue>> {
+            serde_json::from_str(text.get()).unwrap_or_default()
+        };
+        let extensions = self.extensions.as_deref().map(fields).unwrap_or_default();
+        let block = |key: &str| {
+            let humanoid = fields(extensions.get(key)?).remove("humanoid");
+            let humanoid = humanoid.and_then(|text| serde_json::from_str::<Value>(text.get()).ok());
+            Some((key.to_string(), json!({ "humanoid": humanoid })))
+        };
+        ["VRMC_vrm", "VRM"].into_iter().filter_map(block).collect()
     }
 
     fn check_version(&self) -> Result<(), LoadError> {
@@ -363,6 +394,30 @@ mod tests {
     }
 
     #[test]
+    fn list_is_no_object() {
+        for (member, field) in [
+            (r#""buffers":[["a.bin",10]]"#, "/buffers/0"),
+            (r#""nodes":[{},["hips",[0]]]"#, "/nodes/1"),
+            (r#""meshes":[{"primitives":[[{"POSITION":0}]]}]"#, "/meshes/0/primitives/0"),
+            (r#""meshes":[{"primitives":[{"attributes":{},"targets":[[0]]}]}]"#, "/meshes/0/primitives/0/targets/0"),
+            (
+                r#""animations":[{"samplers":[],"channels":[{"sampler":0,"target":[0,"scale"]}]}]"#,
+                "/animations/0/channels/0/target",
+            ),
+            (
+                r#""accessors":[{"componentType":5126,"count":1,"type":"VEC3","sparse":[1,[0],[0]]}]"#,
+                "/accessors/0/sparse",
+            ),
+            (r#""bufferViews":[{"buffer":0,"byteLength":1,"extensions":[null]}]"#, "/bufferViews/0/extensions"),
+        ] {
+            let error = parse(&format!("{{\"asset\":{{\"version\":\"2.0\"}},{member}}}")).expect_err(member);
+            assert_eq!((error.kind, error.field.as_str()), (LoadErrorKind::Format, field), "{error}");
+            assert!(error.found.starts_with("invalid type: sequence, expected an object"), "{error}");
+        }
+        assert_eq!(parse(r#"{"asset":["2.0"]}"#).unwrap_err().field, "/asset");
+    }
+
+    #[test]
     fn version_other_than_two_is_refused() {
         let with = |asset: &str| parse(&format!("{{\"asset\":{asset}}}"));
         assert!(with(r#"{"version":"2.0"}"#).is_ok());
@@ -392,6 +447,23 @@ mod tests {
             let error = with(name).unwrap_err().to_string();
             assert_eq!(error, format!("/extensionsRequired/1: expected an extension that is read here, got {name}"));
         }
+    }
+
+    #[test]
+    fn humanoid_is_read_past_extensions_of_any_form() {
+        let vrm = |extensions: &str| {
+            parse(&format!("{{\"asset\":{{\"version\":\"2.0\"}},\"extensions\":{extensions}}}")).unwrap().vrm()
+        };
+        let humanoid = json!({"humanBones": {"hips": {"node": 2}}});
+        let block = json!({"meta": {}, "humanoid": humanoid});
+        let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+        let text = format!("{{\"X\":{deep},\"VRMC_vrm\":{block},\"Y\":1e999,\"VRM\":7}}");
+        assert_eq!(vrm(&text), json!({"VRMC_vrm": {"humanoid": humanoid}, "VRM": {"humanoid": null}}));
+        for extensions in ["{}", "[]", "null", "3", "\"VRM\"", &deep] {
+            assert_eq!(vrm(extensions), json!({}), "{extensions:.10}");
+        }
+        let nested = format!("{{\"VRM\":{{\"humanoid\":{deep}}}}}");
+        assert_eq!(vrm(&nested), json!({"VRM": {"humanoid": null}}));
     }
 
     #[test]
