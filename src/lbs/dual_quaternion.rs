@@ -72,8 +72,8 @@ pub fn lbs_dual_skin(influences: &[Influence], skin_rows: &[Rows], p: DVec3) -> 
     for influence in influences {
         let parts = RowParts::new(&skin_rows[influence.joint as usize]);
         let q = nearer(parts.quaternion(), near) * f64::from(influence.weight);
-        blend = blend + q;
-        moved = moved + DQuat::from_vec4((carried(&parts) - at).extend(0.0)) * q;
+        blend += q;
+        moved += DQuat::from_vec4((carried(&parts) - at).extend(0.0)) * q;
     }
     at + (moved * blend.conjugate()).xyz() / blend.length_squared()
 }
@@ -182,8 +182,8 @@ mod tests {
             let (mut real, mut dual) = (DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0), DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0));
             for ((q, t), weight) in parts.iter().zip(weights) {
                 let q = nearer(*q, parts[1].0) * f64::from(weight);
-                real = real + q;
-                dual = dual + DQuat::from_vec4(t.extend(0.0)) * q * 0.5;
+                real += q;
+                dual += DQuat::from_vec4(t.extend(0.0)) * q * 0.5;
             }
             let (length, conjugate) = (real.length(), real.conjugate());
             let translation = (dual * conjugate).xyz() * 2.0 / (length * length);

@@ -111,9 +111,10 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let stage = if args.stage == Some(StageChoice::Forward) { Stage::Forward } else { Stage::Pose };
     if Bundle::is(&args.rig) {
         refuse(args, "a DNA or a pack", "a bundle's scene names pack and controls", &args.orl.given())?;
-        let rig = PosedRig::of_bundle(Bundle::read(&args.rig)?, stage);
-        if let PosedRig::Gltf { .. } = rig {
+        let mut rig = PosedRig::of_bundle(Bundle::read(&args.rig)?, stage);
+        if let PosedRig::Gltf { skinning, .. } = &mut rig {
             gltf::refuse_options(args)?;
+            *skinning = gltf::skinning(args);
         }
         return eval_posed(args, rig, &vertices, normals.as_ref());
     }
