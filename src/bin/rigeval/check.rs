@@ -13,6 +13,7 @@ use rigeval::frames::{self, Comparison, Frames, Side};
 use rigeval::gnm::model::{Correctives, GnmModel};
 use rigeval::gnm::pose::Stage;
 use rigeval::info::Units;
+use rigeval::lbs::Skinning;
 use rigeval::orl::dna::Target;
 use rigeval::orl::pack::{MEMBERS, OrlPack};
 use rigeval::scene::SceneRig;
@@ -114,7 +115,7 @@ fn of_file(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
             same_rig?;
             refuse_choice(args)?;
             gltf::check_manifest(args, reference)?;
-            of_posed(args, reference, PosedRig::Gltf { model: Arc::from(model) }, None)
+            of_posed(args, reference, PosedRig::Gltf { model: Arc::from(model), skinning: Skinning::Linear }, None)
         }
     }
 }
@@ -249,7 +250,7 @@ fn of_posed(args: &Args, reference: &Frames, rig: PosedRig, rounded: Option<&[Ta
     }
     let in_folder = |Failure(m)| Failure::new(format!("{}: {m}", args.frames.display()));
     let controls = match &rig {
-        PosedRig::Gltf { model } => gltf::controls(reference, &rig, model),
+        PosedRig::Gltf { model, .. } => gltf::controls(reference, &rig, model),
         _ => {
             let given = ["controls", "raw"].into_iter().find_map(|name| Some((name, reference.input(name)?)));
             let Some((name, array)) = given else {

@@ -42,6 +42,9 @@ pub struct Args {
     /// glTF: when the clip is sampled, in seconds, .npy of (F); outside of the keys the first or last one holds
     #[arg(long, value_name = "T.npy")]
     times: Option<PathBuf>,
+    /// glTF: how several joints carry a vertex [default: linear]
+    #[arg(long, value_enum)]
+    skinning: Option<SkinningChoice>,
     /// Pack, DNA or glTF: joint overrides, JSON: joint -> [w, x, y, z] for every frame, or a list with one for each
     #[arg(long, value_name = "O.json")]
     overrides: Option<PathBuf>,
@@ -86,6 +89,12 @@ enum StageChoice {
     Pose,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum SkinningChoice {
+    Linear,
+    DualQuaternion,
+}
+
 #[derive(Serialize)]
 struct Report {
     device: &'static str,
@@ -102,9 +111,10 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let stage = if args.stage == Some(StageChoice::Forward) { Stage::Forward } else { Stage::Pose };
     if Bundle::is(&args.rig) {
         refuse(args, "a DNA or a pack", "a bundle's scene names pack and controls", &args.orl.given())?;
-        let rig = PosedRig::of_bundle(Bundle::read(&args.rig)?, stage);
-        if let PosedRig::Gltf { .. } = rig {
+        let mut rig = PosedRig::of_bundle(Bundle::read(&args.rig)?, stage);
+        if let PosedRig::Gltf { skinning, .. } = &mut rig {
             gltf::refuse_options(args)?;
+            *skinning = gltf::skinning(args);
         }
         return eval_posed(args, rig, &vertices, normals.as_ref());
     }
@@ -121,7 +131,7 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         }
         Rig::Gltf(model) => {
             gltf::refuse_options(args)?;
-            PosedRig::Gltf { model: Arc::from(model) }
+            PosedRig::Gltf { model: Arc::from(model), skinning: gltf::skinning(args) }
         }
     };
     eval_posed(args, rig, &vertices, normals.as_ref())
@@ -141,7 +151,7 @@ fn eval_posed(args: &Args, rig: PosedRig, vertices: &Output, normals: Option<&Ou
         return Err(Failure::new(format!("{shown}: --stage forward stops before the joints: leave --overrides out")));
     }
     let (controls, frame_count) = match &rig {
-        PosedRig::Gltf { model } => gltf::controls(args, &rig, model)?,
+        PosedRig::Gltf { model, .. } => gltf::controls(args, &rig, model)?,
         _ => controls(args, &rig)?,
     };
     let overrides = args.overrides.as_deref().map(|path| read_overrides(path, &rig, frame_count)).transpose()?;
@@ -161,7 +171,7 @@ fn eval_posed(args: &Args, rig: PosedRig, vertices: &Output, normals: Option<&Ou
 /// (F, C) The controls of a rig that takes nothing else, with F.
 fn controls(args: &Args, rig: &PosedRig) -> Result<(Vec<f32>, usize), Failure> {
     let (shown, noun) = (args.rig.display(), rig.noun());
-    refuse(args, "a glTF file", &format!("a {noun} has no clips"), &args.clip_options())?;
+    refuse(args, "a glTF file", &format!("a {noun} has no clips and is skinned linearly"), &args.gltf_options())?;
     let Some(path) = &args.controls else {
         return Err(Failure::new(format!("{shown}: give the {noun} its --controls C.npy")));
     };
@@ -198,8 +208,8 @@ impl Args {
         output::refuse_equal(&outputs, &inputs)
     }
 
-    fn clip_options(&self) -> [(&'static str, bool); 2] {
-        [("--clip", self.clip.is_some()), ("--times", self.times.is_some())]
+    fn gltf_options(&self) -> [(&'static str, bool); 3] {
+        [("--clip", self.clip.is_some()), ("--times", self.times.is_some()), ("--skinning", self.skinning.is_some())]
     }
 
     fn model_options(&self) -> [(&'static str, bool); 6] {

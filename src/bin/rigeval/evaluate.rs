@@ -15,6 +15,7 @@ use rigeval::gnm::gpu::{GnmBackend, GnmDeviceModel, GnmOptions};
 use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::{GnmPose, Stage};
 use rigeval::gpu::headless::Headless;
+use rigeval::lbs::Skinning;
 use rigeval::math;
 use rigeval::normals::{Incidence, normals};
 use rigeval::orl::cpu::orl_deform;
@@ -114,10 +115,15 @@ pub fn orl(device: &Device, rig: &Arc<OrlRig>, inputs: &Inputs) -> Result<PosedF
 /// Every frame of a glTF file, in world space.
 ///
 /// Normals are the file's, morphed and turned with the skin; of a file without, its triangles'.
-pub fn gltf(device: &Device, model: &Arc<GltfModel>, inputs: &Inputs) -> Result<PosedFrames, Failure> {
+pub fn gltf(
+    device: &Device,
+    model: &Arc<GltfModel>,
+    skinning: Skinning,
+    inputs: &Inputs,
+) -> Result<PosedFrames, Failure> {
     match device {
         Device::Cpu => {
-            let mut pose = GltfPose::new(model, OutputSpace::World);
+            let mut pose = GltfPose::new(model, OutputSpace::World).with_skinning(skinning);
             on_cpu(inputs, &model.mesh().render().triangles, |controls, turns| {
                 pose.set_controls(model, controls)?;
                 pose.set_joint_overrides(model, turns)?;
@@ -126,7 +132,7 @@ pub fn gltf(device: &Device, model: &Arc<GltfModel>, inputs: &Inputs) -> Result<
             })
         }
         Device::Gpu(gpu) => {
-            let options = GltfOptions { normals: inputs.normals, ..GltfOptions::default() };
+            let options = GltfOptions { normals: inputs.normals, skinning, ..GltfOptions::default() };
             let model = Arc::new(GltfDeviceModel::new(&gpu.context(), Arc::clone(model))?);
             let backend = GltfBackend::new(&gpu.context(), &model, instances(inputs), options)?;
             on_gpu(gpu, Box::new(backend), inputs)

@@ -12,6 +12,7 @@ use rigeval::gltf::model::GltfModel;
 use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::Stage;
 use rigeval::info::{RigKind, Units};
+use rigeval::lbs::Skinning;
 use rigeval::npy::Array;
 use rigeval::orl::controls::ControlLayer;
 use rigeval::orl::dna::Dna;
@@ -56,7 +57,7 @@ pub enum PosedRig {
     /// A MetaHuman rig.
     Orl { rig: Arc<OrlRig>, source: OrlSource },
     /// A glTF file.
-    Gltf { model: Arc<GltfModel> },
+    Gltf { model: Arc<GltfModel>, skinning: Skinning },
 }
 
 /// Where a MetaHuman rig comes from.
@@ -103,7 +104,7 @@ impl PosedRig {
         match bundle.scene.rig {
             SceneRig::Gnm(pack) => PosedRig::Gnm { pack, stage, noun: "bundle" },
             SceneRig::Orl(rig) => PosedRig::Orl { rig, source: OrlSource::Bundle },
-            SceneRig::Gltf(model) => PosedRig::Gltf { model },
+            SceneRig::Gltf(model) => PosedRig::Gltf { model, skinning: Skinning::Linear },
         }
     }
 
@@ -123,7 +124,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, stage, .. } => evaluate::gnm(device, pack, *stage, inputs),
             PosedRig::Orl { rig, .. } => evaluate::orl(device, rig, inputs),
-            PosedRig::Gltf { model } => evaluate::gltf(device, model, inputs),
+            PosedRig::Gltf { model, skinning } => evaluate::gltf(device, model, *skinning, inputs),
         }
     }
 
@@ -158,7 +159,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.vertex_count(),
             PosedRig::Orl { rig, .. } => rig.mesh().vertex_count(),
-            PosedRig::Gltf { model } => model.mesh().vertex_count(),
+            PosedRig::Gltf { model, .. } => model.mesh().vertex_count(),
         }
     }
 
@@ -167,7 +168,9 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => !pack.faces().is_empty(),
             PosedRig::Orl { rig, .. } => !rig.mesh().mesh().triangles.is_empty(),
-            PosedRig::Gltf { model } => model.mesh().normals().is_some() || !model.mesh().render().triangles.is_empty(),
+            PosedRig::Gltf { model, .. } => {
+                model.mesh().normals().is_some() || !model.mesh().render().triangles.is_empty()
+            }
         }
     }
 
@@ -175,7 +178,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.skeleton(),
             PosedRig::Orl { rig, .. } => rig.model().skeleton(),
-            PosedRig::Gltf { model } => model.skeleton(),
+            PosedRig::Gltf { model, .. } => model.skeleton(),
         }
     }
 
@@ -192,7 +195,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.coefficient_count() + 4,
             PosedRig::Orl { rig, .. } => rig.controls().names().len(),
-            PosedRig::Gltf { model } => model.controls().names().len(),
+            PosedRig::Gltf { model, .. } => model.controls().names().len(),
         }
     }
 

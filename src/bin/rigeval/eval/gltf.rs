@@ -1,10 +1,11 @@
 //! A glTF file: a clip, controls, or its own pose in; world-space vertices out.
 
-use super::{Args, refuse};
+use super::{Args, SkinningChoice, refuse};
 use crate::failure::Failure;
 use crate::posed::PosedRig;
 use crate::{arrays, clip};
 use rigeval::gltf::model::GltfModel;
+use rigeval::lbs::Skinning;
 use std::path::Path;
 
 /// Refuses what belongs to other rigs.
@@ -12,6 +13,14 @@ pub fn refuse_options(args: &Args) -> Result<(), Failure> {
     refuse(args, "a MetaHuman rig", "a glTF file is evaluated whole", &args.orl.given())?;
     let stage = [("--stage", args.stage.is_some())];
     refuse(args, "a GNM pack", "a glTF file is evaluated to the end, in world space", &stage)
+}
+
+/// What --skinning says.
+pub fn skinning(args: &Args) -> Skinning {
+    match args.skinning {
+        None | Some(SkinningChoice::Linear) => Skinning::Linear,
+        Some(SkinningChoice::DualQuaternion) => Skinning::DualQuaternion,
+    }
 }
 
 /// (F, C) What --clip, --times and --controls say, with F.

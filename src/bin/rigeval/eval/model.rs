@@ -16,7 +16,7 @@ pub fn run(args: &Args, model: &GnmModel, vertices: &Output, normals: Option<&Ou
         ("--overrides", args.overrides.is_some()),
         ("--stage", args.stage.is_some()),
     ];
-    refuse(args, "a glTF file", "a model has no clips", &args.clip_options())?;
+    refuse(args, "a glTF file", "a model has no clips and is skinned linearly", &args.gltf_options())?;
     refuse(args, "a MetaHuman rig", "a model has one mesh and no layers of controls", &args.orl.given())?;
     refuse(
         args,
