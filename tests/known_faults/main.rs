@@ -27,7 +27,7 @@
 //! | B23 | quantised positions | gltf_faults.rs | quantised_positions_are_normalised_and_scaled_back |
 //! | B23 | weights as bytes | gltf_faults.rs | integer_weights_are_renormalised_only_when_they_are_short |
 //! | B23 | quantised targets | gltf_faults.rs | quantised_targets_decode |
-//! | B34 | previous positions | gltf_backend.rs | previous_positions_follow_one_frame_behind |
+//! | B34 | previous positions | gltf_backend.rs | previous_positions_are_those_of_the_last_frame_morphs_and_all |
 //! | B34 | the same, of every rig | conformance.rs | previous_positions_are_the_last_frames |
 //! | B35 | bounds of another pose | gltf_faults.rs | bounds_follow_the_vertices |
 //! | B24 | Fortran order | known_faults/files.rs | fortran_order_is_seen |
