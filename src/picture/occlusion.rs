@@ -8,6 +8,8 @@ use std::collections::HashSet;
 const CELLS: f32 = 96.0;
 /// How far a cell may lie away and still take light, in cells.
 const REACH: usize = 12;
+/// The share of the sky from which on a vertex is fully lit.
+const HALF_OPEN: f32 = 0.6;
 /// All triangles together are filled with about as many points at most, so that no file can make this take long.
 const MAX_POINTS: usize = 2_000_000;
 
@@ -65,7 +67,7 @@ fn directions() -> impl Iterator<Item = Vec3> {
     })
 }
 
-/// (V) 1 where the sky over a vertex is open, 0 where all of it is hidden. Vertices without a triangle are open.
+/// (V) 1 where half of the sky over a vertex is open, 0 where all of it is hidden. Vertices without a triangle are open.
 pub(super) fn openness(triangles: &[[u32; 3]], rest: &[[f32; 3]]) -> Vec<f32> {
     let mut open = vec![1.0; rest.len()];
     let Some(cells) = Cells::new(triangles, rest) else { return open };
@@ -87,8 +89,24 @@ pub(super) fn openness(triangles: &[[u32; 3]], rest: &[[f32; 3]]) -> Vec<f32> {
             *open = seen / all;
         }
     }
-    // The cells are coarse: neighbours share what they see.
-    smoothed(&smoothed(&open, triangles), triangles)
+    // What is half open is lit as well as any; and the rim of a hole is as light as what it borders on, or a coarse mesh would carry its dark
+    // far out over its faces.
+    open.iter_mut().for_each(|open| *open = (*open / HALF_OPEN).min(1.0));
+    smoothed(&lightened(&open, triangles), triangles)
+}
+
+/// Each vertex as light as its lightest neighbour.
+fn lightened(values: &[f32], triangles: &[[u32; 3]]) -> Vec<f32> {
+    let mut lightest = values.to_vec();
+    for corners in triangles {
+        let most = corners.iter().filter_map(|v| values.get(*v as usize)).copied().fold(0.0, f32::max);
+        for v in corners {
+            if let Some(light) = lightest.get_mut(*v as usize) {
+                *light = light.max(most);
+            }
+        }
+    }
+    lightest
 }
 
 fn smoothed(values: &[f32], triangles: &[[u32; 3]]) -> Vec<f32> {

@@ -10,6 +10,7 @@ use rigeval::frames::Overrides;
 use rigeval::gltf::model::GltfModel;
 use rigeval::gnm::model::GnmModel;
 use rigeval::gnm::pose::Stage;
+use rigeval::lbs::Skinning;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,9 +30,18 @@ pub struct Driven {
     /// glTF: when the clip is sampled, in seconds, .npy of (F); outside of the keys the first or last one holds
     #[arg(long, value_name = "T.npy")]
     pub times: Option<PathBuf>,
+    /// glTF: how several joints carry a vertex [default: linear]
+    #[arg(long, value_enum)]
+    skinning: Option<SkinningChoice>,
     /// Pack, DNA or glTF: joint overrides, JSON: joint -> [w, x, y, z] for every frame, or a list with one for each
     #[arg(long, value_name = "O.json")]
     pub overrides: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum SkinningChoice {
+    Linear,
+    DualQuaternion,
 }
 
 /// What a file was opened as.
@@ -48,7 +58,11 @@ impl Driven {
         let orl = self.orl.given();
         if Bundle::is(&self.rig) {
             self.refuse("a DNA or a pack", "a bundle's scene names pack and controls", &orl)?;
-            return Ok(Opened::Posed(PosedRig::of_bundle(Bundle::read(&self.rig)?, stage)));
+            let mut rig = PosedRig::of_bundle(Bundle::read(&self.rig)?, stage);
+            if let PosedRig::Gltf { skinning, .. } = &mut rig {
+                *skinning = self.skinning();
+            }
+            return Ok(Opened::Posed(rig));
         }
         Ok(Opened::Posed(match rig::parse(&self.rig, rig::read(&self.rig)?)? {
             Rig::Model(model) => return Ok(Opened::Model(model)),
@@ -63,18 +77,18 @@ impl Driven {
             }
             Rig::Gltf(model) => {
                 self.refuse("a MetaHuman rig", "a glTF file is evaluated whole", &orl)?;
-                PosedRig::Gltf { model: Arc::from(model) }
+                PosedRig::Gltf { model: Arc::from(model), skinning: self.skinning() }
             }
         }))
     }
 
     /// (F, C) The controls of every frame, with F.
     pub fn frames(&self, rig: &PosedRig) -> Result<(Vec<f32>, usize), Failure> {
-        if let PosedRig::Gltf { model } = rig {
+        if let PosedRig::Gltf { model, .. } = rig {
             return self.gltf_frames(rig, model);
         }
         let (shown, noun) = (self.rig.display(), rig.noun());
-        self.refuse("a glTF file", &format!("a {noun} has no clips"), &self.clip_options())?;
+        self.refuse("a glTF file", &format!("a {noun} has no clips and is skinned linearly"), &self.gltf_options())?;
         let Some(path) = &self.controls else {
             return Err(Failure::new(format!("{shown}: give the {noun} its --controls C.npy")));
         };
@@ -121,9 +135,16 @@ impl Driven {
         ]
     }
 
-    /// Which of the options that choose a clip were given.
-    pub fn clip_options(&self) -> [(&'static str, bool); 2] {
-        [("--clip", self.clip.is_some()), ("--times", self.times.is_some())]
+    /// Which of the options that only a glTF file takes were given.
+    pub fn gltf_options(&self) -> [(&'static str, bool); 3] {
+        [("--clip", self.clip.is_some()), ("--times", self.times.is_some()), ("--skinning", self.skinning.is_some())]
+    }
+
+    fn skinning(&self) -> Skinning {
+        match self.skinning {
+            None | Some(SkinningChoice::Linear) => Skinning::Linear,
+            Some(SkinningChoice::DualQuaternion) => Skinning::DualQuaternion,
+        }
     }
 
     /// An option that the rig would ignore is a mistake of the caller's.

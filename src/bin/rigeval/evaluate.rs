@@ -16,6 +16,7 @@ use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::{GnmPose, Stage};
 use rigeval::gpu::GpuContext;
 use rigeval::gpu::headless::Headless;
+use rigeval::lbs::Skinning;
 use rigeval::math;
 use rigeval::normals::{Incidence, normals};
 use rigeval::orl::cpu::orl_deform;
@@ -111,10 +112,15 @@ pub fn orl(device: &Device, rig: &Arc<OrlRig>, inputs: &Inputs) -> Result<PosedF
 /// Every frame of a glTF file, in world space.
 ///
 /// Normals are the file's, morphed and turned with the skin; of a file without, its triangles'.
-pub fn gltf(device: &Device, model: &Arc<GltfModel>, inputs: &Inputs) -> Result<PosedFrames, Failure> {
+pub fn gltf(
+    device: &Device,
+    model: &Arc<GltfModel>,
+    skinning: Skinning,
+    inputs: &Inputs,
+) -> Result<PosedFrames, Failure> {
     match device {
         Device::Cpu => {
-            let mut pose = GltfPose::new(model, OutputSpace::World);
+            let mut pose = GltfPose::new(model, OutputSpace::World).with_skinning(skinning);
             on_cpu(inputs, &model.mesh().render().triangles, |controls, turns| {
                 pose.set_controls(model, controls)?;
                 pose.set_joint_overrides(model, turns)?;
@@ -123,7 +129,7 @@ pub fn gltf(device: &Device, model: &Arc<GltfModel>, inputs: &Inputs) -> Result<
             })
         }
         Device::Gpu(gpu) => {
-            let backend = gltf_backend(&gpu.context(), model, instances(inputs), inputs.normals)?;
+            let backend = gltf_backend(&gpu.context(), model, skinning, instances(inputs), inputs.normals)?;
             on_gpu(gpu, backend, inputs)
         }
     }
@@ -156,10 +162,11 @@ pub fn orl_backend(gpu: &GpuContext, rig: &Arc<OrlRig>, instances: usize, normal
 pub fn gltf_backend(
     gpu: &GpuContext,
     model: &Arc<GltfModel>,
+    skinning: Skinning,
     instances: usize,
     normals: bool,
 ) -> Result<Backend, Failure> {
-    let options = GltfOptions { normals, ..GltfOptions::default() };
+    let options = GltfOptions { normals, skinning, ..GltfOptions::default() };
     let model = Arc::new(GltfDeviceModel::new(gpu, Arc::clone(model))?);
     Ok(Box::new(GltfBackend::new(gpu, &model, instances, options)?))
 }

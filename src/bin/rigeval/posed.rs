@@ -15,6 +15,7 @@ use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::Stage;
 use rigeval::gpu::GpuContext;
 use rigeval::info::{RigKind, RigMesh, Units};
+use rigeval::lbs::Skinning;
 use rigeval::npy::Array;
 use rigeval::orl::controls::ControlLayer;
 use rigeval::orl::dna::Dna;
@@ -62,7 +63,7 @@ pub enum PosedRig {
     /// A MetaHuman rig.
     Orl { rig: Arc<OrlRig>, source: OrlSource },
     /// A glTF file.
-    Gltf { model: Arc<GltfModel> },
+    Gltf { model: Arc<GltfModel>, skinning: Skinning },
 }
 
 /// Where a MetaHuman rig comes from.
@@ -109,7 +110,7 @@ impl PosedRig {
         match bundle.scene.rig {
             SceneRig::Gnm(pack) => PosedRig::Gnm { pack, stage, noun: "bundle" },
             SceneRig::Orl(rig) => PosedRig::Orl { rig, source: OrlSource::Bundle },
-            SceneRig::Gltf(model) => PosedRig::Gltf { model },
+            SceneRig::Gltf(model) => PosedRig::Gltf { model, skinning: Skinning::Linear },
         }
     }
 
@@ -129,7 +130,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, stage, .. } => evaluate::gnm(device, pack, *stage, inputs),
             PosedRig::Orl { rig, .. } => evaluate::orl(device, rig, inputs),
-            PosedRig::Gltf { model } => evaluate::gltf(device, model, inputs),
+            PosedRig::Gltf { model, skinning } => evaluate::gltf(device, model, *skinning, inputs),
         }
     }
 
@@ -139,7 +140,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, stage, .. } => evaluate::gnm_backend(gpu, pack, *stage, instances, normals),
             PosedRig::Orl { rig, .. } => evaluate::orl_backend(gpu, rig, instances, normals),
-            PosedRig::Gltf { model } => evaluate::gltf_backend(gpu, model, instances, normals),
+            PosedRig::Gltf { model, skinning } => evaluate::gltf_backend(gpu, model, *skinning, instances, normals),
         }
     }
 
@@ -148,7 +149,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.mesh(),
             PosedRig::Orl { rig, .. } => rig.mesh().mesh().clone(),
-            PosedRig::Gltf { model } => model.mesh().render().clone(),
+            PosedRig::Gltf { model, .. } => model.mesh().render().clone(),
         }
     }
 
@@ -157,7 +158,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.rest_positions(),
             PosedRig::Orl { rig, .. } => rig.rest_positions().to_vec(),
-            PosedRig::Gltf { model } => gltf_morph(model.mesh(), &GltfPose::new(model, OutputSpace::World)),
+            PosedRig::Gltf { model, .. } => gltf_morph(model.mesh(), &GltfPose::new(model, OutputSpace::World)),
         }
     }
 
@@ -192,7 +193,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.vertex_count(),
             PosedRig::Orl { rig, .. } => rig.mesh().vertex_count(),
-            PosedRig::Gltf { model } => model.mesh().vertex_count(),
+            PosedRig::Gltf { model, .. } => model.mesh().vertex_count(),
         }
     }
 
@@ -201,7 +202,9 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => !pack.faces().is_empty(),
             PosedRig::Orl { rig, .. } => !rig.mesh().mesh().triangles.is_empty(),
-            PosedRig::Gltf { model } => model.mesh().normals().is_some() || !model.mesh().render().triangles.is_empty(),
+            PosedRig::Gltf { model, .. } => {
+                model.mesh().normals().is_some() || !model.mesh().render().triangles.is_empty()
+            }
         }
     }
 
@@ -209,7 +212,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.skeleton(),
             PosedRig::Orl { rig, .. } => rig.model().skeleton(),
-            PosedRig::Gltf { model } => model.skeleton(),
+            PosedRig::Gltf { model, .. } => model.skeleton(),
         }
     }
 
@@ -226,7 +229,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.coefficient_count() + 4,
             PosedRig::Orl { rig, .. } => rig.controls().names().len(),
-            PosedRig::Gltf { model } => model.controls().names().len(),
+            PosedRig::Gltf { model, .. } => model.controls().names().len(),
         }
     }
 

@@ -9,6 +9,7 @@ use rigeval::files::Files;
 use rigeval::frames::{self, Frames};
 use rigeval::gnm::model::GnmModel;
 use rigeval::gnm::pose::Stage;
+use rigeval::lbs::Skinning;
 use rigeval::orl::dna::Target;
 use rigeval::orl::pack::{MEMBERS, OrlPack};
 use rigeval::scene::SceneRig;
@@ -95,7 +96,7 @@ fn of_file(args: &Against, reference: &Frames) -> Result<Chosen, Failure> {
             same_rig?;
             refuse_choice(args)?;
             gltf::check_manifest(args, reference)?;
-            Ok(Chosen::posed(PosedRig::Gltf { model: Arc::from(model) }))
+            Ok(Chosen::posed(PosedRig::Gltf { model: Arc::from(model), skinning: Skinning::Linear }))
         }
     }
 }
@@ -230,7 +231,7 @@ pub fn controls(args: &Against, reference: &Frames, rig: &PosedRig) -> Result<(V
     }
     let in_folder = |Failure(m)| Failure::new(format!("{}: {m}", args.frames.display()));
     let controls = match rig {
-        PosedRig::Gltf { model } => gltf::controls(reference, rig, model),
+        PosedRig::Gltf { model, .. } => gltf::controls(reference, rig, model),
         _ => {
             let given = ["controls", "raw"].into_iter().find_map(|name| Some((name, reference.input(name)?)));
             let Some((name, array)) = given else {

@@ -17,7 +17,7 @@ pub fn run(args: &Args, model: &GnmModel, vertices: &Output, normals: Option<&Ou
         ("--overrides", driven.overrides.is_some()),
         ("--stage", args.stage.is_some()),
     ];
-    driven.refuse("a glTF file", "a model has no clips", &driven.clip_options())?;
+    driven.refuse("a glTF file", "a model has no clips and is skinned linearly", &driven.gltf_options())?;
     driven.refuse("a MetaHuman rig", "a model has one mesh and no layers of controls", &driven.orl.given())?;
     driven.refuse(
         "a pack (.aosrig)",
