@@ -2,7 +2,7 @@
 
 use super::{Act, Played, Script};
 use crate::device::Device;
-use crate::evaluate;
+use crate::evaluate::{self, Inputs};
 use crate::failure::Failure;
 use crate::report::{grouped, size};
 use rigeval::error::LoadError;
@@ -13,6 +13,7 @@ use rigeval::glam::Quat;
 use rigeval::gltf::model::GltfModel;
 use rigeval::gltf::sample::sample;
 use rigeval::head::HeadSize;
+use rigeval::lbs::Skinning;
 use rigeval::npy;
 use rigeval::scene::arkit_to_gltf;
 use serde_json::json;
@@ -26,7 +27,7 @@ pub fn play(device: &Device, times: &[f64], out: &Path) -> Result<Act, Failure> 
     let bytes = sample(HeadSize::Full);
     let model = GltfModel::load(&bytes, &Files::Memory(BTreeMap::new())).map_err(|e: LoadError| e.in_file(FILE))?;
     let model = Arc::new(model);
-    let evaluate = |device: &Device, inputs: &_| evaluate::gltf(device, &model, inputs);
+    let evaluate = |device: &Device, inputs: &Inputs| evaluate::gltf(device, &model, Skinning::Linear, inputs);
     let played = Played::new(device, times, |times| script(&model, times), evaluate)?;
     let Played { script, positions, .. } = &played;
 

@@ -2,7 +2,7 @@
 
 use super::{Act, Played, Script, summary, widen};
 use crate::device::Device;
-use crate::evaluate::{self, ModelInputs};
+use crate::evaluate::{self, Inputs, ModelInputs};
 use crate::failure::Failure;
 use crate::report::{grouped, size};
 use crate::{progress, sample};
@@ -34,7 +34,7 @@ pub fn play(device: &Device, times: &[f64], out: &Path) -> Result<Act, Failure> 
     let pack = Arc::new(sample::bake_sample(&model, BakeOptions::default())?);
     let bake_seconds = start.elapsed().as_secs_f64();
 
-    let evaluate = |device: &Device, inputs: &_| evaluate::gnm(device, &pack, Stage::Pose, inputs);
+    let evaluate = |device: &Device, inputs: &Inputs| evaluate::gnm(device, &pack, Stage::Pose, inputs);
     let played = Played::new(device, times, |times| script(&pack, times), evaluate)?;
     let Played { script, positions, .. } = &played;
     let inputs = formula_inputs(script, times, &model);
