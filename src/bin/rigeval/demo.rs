@@ -117,6 +117,11 @@ impl Script {
         Inputs { controls: &self.controls, frame_count: self.frame_count, overrides, normals: false }
     }
 
+    fn side<'a>(&self, (source, positions): (&'a str, &'a [f64])) -> Side<'a> {
+        let vertex_count = positions.len() / 3 / self.frame_count;
+        Side { source, positions, frame_count: self.frame_count, vertex_count }
+    }
+
     /// Two sources of this performance's vertices, metres.
     fn compare(
         &self,
@@ -124,13 +129,7 @@ impl Script {
         computed: (&str, &[f64]),
         tolerance: Tolerance,
     ) -> Result<Comparison, Failure> {
-        let (reference, computed) = (self.side(reference), self.side(computed));
-        Ok(frames::compare(&reference, &computed, None, tolerance, "m")?)
-    }
-
-    fn side<'a>(&self, (source, positions): (&'a str, &'a [f64])) -> Side<'a> {
-        let vertex_count = positions.len() / 3 / self.frame_count;
-        Side { source, positions, frame_count: self.frame_count, vertex_count }
+        Ok(frames::compare(&self.side(reference), &self.side(computed), None, tolerance, "m")?)
     }
 }
 
