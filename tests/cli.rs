@@ -407,6 +407,20 @@ fn demo_writes_frames_that_check() {
     assert!(report["vertices_per_second"].as_f64().unwrap() > 0.0);
     assert_eq!(report["pass"], Value::from(true));
     assert_eq!(report["gltf"]["vertices"], Value::from(17821));
+    let page = fs::read_to_string(dir.path().join("shown/index.html")).unwrap();
+    let plot = fs::read_to_string(dir.path().join("shown/times.svg")).unwrap();
+    assert!(plot.contains("one frame, milliseconds") && plot.contains("<polyline"), "{plot}");
+    for file in report["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap()) {
+        assert!(dir.path().join("shown").join(file).exists(), "{file}");
+        let is_picture = file.ends_with(".png") || file.ends_with(".svg");
+        assert!(!is_picture || page.contains(&format!("<img src=\"{file}\"")), "{file} is not on the page");
+    }
+    if has_gpu(folder().path()) {
+        for picture in ["sheet.png", "error_map.png", "gltf_sheet.png"] {
+            let bytes = fs::read(dir.path().join("shown").join(picture)).unwrap();
+            assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 10_000, "{picture}: {} bytes", bytes.len());
+        }
+    }
     let second = "--controls shown/gltf_controls.npy --overrides shown/gltf_overrides.json --device cpu";
     succeed(dir.path(), &format!("eval shown/head.glb {second} -o again.npy"));
     let [again, shown] = ["again.npy", "shown/gltf_vertices.npy"].map(|f| fs::read(dir.path().join(f)).unwrap());

@@ -1,21 +1,26 @@
-//! `rigeval demo`: the sample heads through a short performance.
+//! `rigeval demo`: the sample heads through a short performance, and a page that shows it.
 
 mod gltf;
 mod gnm;
+mod page;
+mod plot;
 
 use crate::device::{Device, DeviceChoice};
 use crate::evaluate::{Inputs, PosedFrames};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::picture::{Easel, Sheet, Sitting, Style};
+use crate::posed::PosedRig;
 use crate::report::report;
 use rigeval::expression::performance::Performance;
 use rigeval::frames::{self, Comparison, Overrides, Side, Tolerance};
 use rigeval::glam::Quat;
 use rigeval::gpu::headless::{AdapterChoice, Headless};
+use rigeval::picture::View;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// Play a short performance with the sample heads, a GNM pack and a glTF file: timing, errors, and frames on disk
+/// Play a short performance with the sample heads, a GNM pack and a glTF file: timing, errors, frames on disk, and a page of pictures
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder that receives the heads and their frames; made where it is absent
@@ -42,9 +47,13 @@ const SOFTWARE_FRAMES: usize = 4;
 
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
     let out = Folder::create(&args.out)?;
-    let device = Device::open(args.device)?;
+    let devices = Devices::open(args.device)?;
+    let device = &devices.chosen;
     let times: Vec<f64> = (0..args.frames).map(|f| f64::from(f) / FRAMES_PER_SECOND).collect();
-    let acts = [gnm::play(&device, &times, &args.out)?, gltf::play(&device, &times, &args.out)?];
+    let mut acts = [gnm::play(&devices, &times, &args.out)?, gltf::play(&devices, &times, &args.out)?];
+    let page = page::page(&acts, &devices);
+    acts[1].files.push((plot::FILE, plot::times(&acts)?));
+    acts[1].files.push((page::FILE, page));
 
     let mut names = Vec::new();
     for (name, bytes) in acts.iter().flat_map(|act| &act.files) {
@@ -53,9 +62,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     }
     let [head, second] = &acts;
     let mut lines: Vec<&str> = acts.iter().flat_map(|act| &act.lines).map(String::as_str).collect();
-    let wrote = format!("wrote {} to {}", names.join(", "), args.out.display());
-    lines.push(&wrote);
     lines.extend(acts.iter().map(|act| act.advice.as_str()));
+    let wrote = format!("wrote {} files; look at them: {}", names.len(), args.out.join(page::FILE).display());
+    lines.push(&wrote);
     let pass = acts.iter().all(|act| act.pass);
     let mut values = json!({"device": device.name(), "adapter": device.adapter(), "frames": times.len()});
     let fields = values.as_object_mut().expect("an object");
@@ -67,6 +76,32 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     Ok(if pass { Outcome::Done } else { Outcome::CheckFailed })
 }
 
+/// What plays, and what else is there.
+struct Devices {
+    chosen: Device,
+    /// An adapter, if only a software one, where the CPU plays: for comparisons and pictures.
+    spare: Option<Device>,
+}
+
+impl Devices {
+    fn open(choice: DeviceChoice) -> Result<Devices, Failure> {
+        let chosen = Device::open(choice)?;
+        let spare = match &chosen {
+            Device::Gpu(_) => None,
+            Device::Cpu => Headless::new(AdapterChoice::Any).ok().map(|gpu| Device::Gpu(Box::new(gpu))),
+        };
+        Ok(Devices { chosen, spare })
+    }
+
+    /// The device that paints, where there is an adapter.
+    fn painter(&self) -> Option<&Headless> {
+        match self.spare.as_ref().unwrap_or(&self.chosen) {
+            Device::Gpu(gpu) => Some(gpu),
+            Device::Cpu => None,
+        }
+    }
+}
+
 /// What one character leaves.
 struct Act {
     /// What is said of it.
@@ -74,6 +109,11 @@ struct Act {
     /// The same for programs.
     values: Map<String, Value>,
     files: Vec<(&'static str, Vec<u8>)>,
+    /// Those of the files that are pictures, with what they show.
+    pictures: Vec<(&'static str, &'static str)>,
+    /// What each frame took.
+    frame_ms: Vec<f64>,
+    kind: &'static str,
     /// The command that looks at the files again.
     advice: String,
     pass: bool,
@@ -139,41 +179,59 @@ struct Played {
     /// (F, V, 3).
     positions: Vec<f32>,
     ms_per_frame: f64,
+    frame_ms: Vec<f64>,
     /// A GPU against the CPU path, with the GPU's description: on all frames where it played them, otherwise on a few; none without an adapter.
     across: Option<(String, Comparison)>,
 }
 
 impl Played {
     fn new(
-        device: &Device,
+        devices: &Devices,
         times: &[f64],
         write: impl Fn(&[f64]) -> Result<Script, Failure>,
         evaluate: impl Fn(&Device, &Inputs) -> Result<PosedFrames, Failure>,
     ) -> Result<Played, Failure> {
+        let device = &devices.chosen;
         let script = write(times)?;
         let played = evaluate(device, &script.inputs())?;
         let against_cpu = |gpu: &Device, script: &Script, positions: &[f32]| {
             let cpu = widen(&evaluate(&Device::Cpu, &script.inputs())?.positions);
             script.compare((&Device::Cpu.source(), &cpu), (&gpu.source(), &widen(positions)), GPU)
         };
-        let across = match (device, Headless::new(AdapterChoice::Any)) {
-            (Device::Gpu(_), _) => Some((device.describe(), against_cpu(device, &script, &played.positions)?)),
-            (Device::Cpu, Err(_)) => None,
-            (Device::Cpu, Ok(gpu)) => {
-                let gpu = Device::Gpu(Box::new(gpu));
+        let across = match &devices.spare {
+            None if matches!(device, Device::Cpu) => None,
+            None => Some((device.describe(), against_cpu(device, &script, &played.positions)?)),
+            Some(gpu) => {
                 let step = times.len().div_ceil(SOFTWARE_FRAMES);
                 let some: Vec<f64> = times.iter().skip(step / 2).step_by(step).copied().collect();
                 let script = write(&some)?;
-                let computed = evaluate(&gpu, &script.inputs())?;
-                Some((gpu.describe(), against_cpu(&gpu, &script, &computed.positions)?))
+                let computed = evaluate(gpu, &script.inputs())?;
+                Some((gpu.describe(), against_cpu(gpu, &script, &computed.positions)?))
             }
         };
         let ms_per_frame = played.time.as_secs_f64() * 1e3 / times.len() as f64;
-        Ok(Played { script, positions: played.positions, ms_per_frame, across })
+        Ok(Played { script, positions: played.positions, ms_per_frame, frame_ms: played.frame_ms, across })
     }
 
     fn vertex_count(&self) -> usize {
         self.positions.len() / 3 / self.script.frame_count
+    }
+
+    /// (V, 3) One frame.
+    fn frame(&self, frame: usize) -> &[f32] {
+        let floats = self.vertex_count() * 3;
+        &self.positions[frame * floats..][..floats]
+    }
+
+    /// Frames of the performance, evenly spread, as a PNG.
+    fn sheet(&self, gpu: &Headless, rig: &PosedRig, grid: [u32; 2], view: View) -> Result<Vec<u8>, Failure> {
+        let inputs = Inputs { normals: true, ..self.script.inputs() };
+        let (all, cells) = (self.script.frame_count, (grid[0] * grid[1]) as usize);
+        let count = all.min(cells);
+        let frames: Vec<usize> = (0..count).map(|i| i * (all - 1) / (count - 1).max(1)).collect();
+        let mut sitting = Sitting::new(Easel::new(gpu), rig, &inputs)?;
+        let size = grid.map(|cells| cells * 320);
+        Ok(sitting.draw(&Sheet { frames: &frames, grid, view, size, style: Style::Shaded })?.png())
     }
 
     fn vertices_per_second(&self) -> f64 {
@@ -233,6 +291,6 @@ impl Folder<'_> {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-        Output::new(&self.0.join(name), &["npy", "json", "aosrig", "glb"])?.write(bytes)
+        Output::new(&self.0.join(name), &["npy", "json", "aosrig", "glb", "png", "svg", "html"])?.write(bytes)
     }
 }

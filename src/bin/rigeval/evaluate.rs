@@ -71,6 +71,8 @@ pub struct PosedFrames {
     pub normals: Option<Vec<f32>>,
     /// Evaluation alone: without loading, without reading back.
     pub time: Duration,
+    /// The same for each frame; frames that a device poses together have the same share of it.
+    pub frame_ms: Vec<f64>,
 }
 
 /// Every frame of a GNM pack.
@@ -203,7 +205,7 @@ fn on_cpu(
             normals(&positions, triangles, incidence)
         };
         let normals = inputs.normals.then(|| own.unwrap_or_else(of_triangles));
-        frames.time += start.elapsed();
+        frames.spent(start.elapsed(), 1);
         frames.positions.extend(positions.as_flattened());
         if let (Some(all), Some(normals)) = (&mut frames.normals, normals) {
             all.extend(normals.as_flattened());
@@ -236,7 +238,7 @@ fn on_gpu(gpu: &Headless, mut backend: Backend, inputs: &Inputs) -> Result<Posed
         backend.encode(gpu.queue(), &mut encoder);
         gpu.submit(encoder)?;
         gpu.wait()?;
-        frames.time += start.elapsed();
+        frames.spent(start.elapsed(), used);
         let view = backend.vertices();
         frames.positions.extend(&gpu.read_f32(view.current_positions())?[..used * floats]);
         if let (Some(all), Some(buffer)) = (&mut frames.normals, view.normals) {
@@ -250,7 +252,13 @@ fn on_gpu(gpu: &Headless, mut backend: Backend, inputs: &Inputs) -> Result<Posed
 
 impl PosedFrames {
     fn new(inputs: &Inputs) -> PosedFrames {
-        PosedFrames { positions: Vec::new(), normals: inputs.normals.then(Vec::new), time: Duration::ZERO }
+        let normals = inputs.normals.then(Vec::new);
+        PosedFrames { positions: Vec::new(), normals, time: Duration::ZERO, frame_ms: Vec::new() }
+    }
+
+    fn spent(&mut self, time: Duration, frames: usize) {
+        self.time += time;
+        self.frame_ms.extend(std::iter::repeat_n(time.as_secs_f64() * 1e3 / frames as f64, frames));
     }
 }
 

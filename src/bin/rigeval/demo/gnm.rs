@@ -1,9 +1,11 @@
 //! The first character: a GNM head, baked to a pack and held to the original formula.
 
-use super::{Act, Played, Script, summary, widen};
+use super::{Act, Devices, Played, Script, summary, widen};
 use crate::device::Device;
 use crate::evaluate::{self, Inputs, ModelInputs};
 use crate::failure::Failure;
+use crate::picture::{self, Compared, Easel};
+use crate::posed::PosedRig;
 use crate::report::{grouped, size};
 use crate::{progress, sample};
 use rigeval::expression::performance::Performance;
@@ -16,6 +18,7 @@ use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::Stage;
 use rigeval::head::HeadSize;
 use rigeval::npy;
+use rigeval::picture::View;
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,9 +27,13 @@ use std::time::Instant;
 /// Pack against the original formula, metres: the basis and the skin weights are halves there.
 const FORMULA: Tolerance = Tolerance { abs: 3e-5, rel: 0.0 };
 
+const SHEET: &str = "sheet.png";
+const ERROR_MAP: &str = "error_map.png";
+
 const FORMULA_SOURCE: &str = "rigeval gnm formula";
 
-pub fn play(device: &Device, times: &[f64], out: &Path) -> Result<Act, Failure> {
+pub fn play(devices: &Devices, times: &[f64], out: &Path) -> Result<Act, Failure> {
+    let device = &devices.chosen;
     let start = Instant::now();
     let spinner = progress::spinner("making the sample head");
     let model = sample::model_of(HeadSize::Full);
@@ -35,12 +42,30 @@ pub fn play(device: &Device, times: &[f64], out: &Path) -> Result<Act, Failure> 
     let bake_seconds = start.elapsed().as_secs_f64();
 
     let evaluate = |device: &Device, inputs: &Inputs| evaluate::gnm(device, &pack, Stage::Pose, inputs);
-    let played = Played::new(device, times, |times| script(&pack, times), evaluate)?;
+    let played = Played::new(devices, times, |times| script(&pack, times), evaluate)?;
     let Played { script, positions, .. } = &played;
     let inputs = formula_inputs(script, times, &model);
     let exact = evaluate::model(&model, &inputs, Correctives::Off, false)?.positions;
     let computed = (&*device.source(), &*widen(positions));
     let formula = script.compare((FORMULA_SOURCE, &exact), computed, FORMULA)?;
+
+    let mut pictures = Vec::new();
+    if let Some(gpu) = devices.painter() {
+        let spinner = progress::spinner("drawing");
+        let rig = PosedRig::Gnm { pack: Arc::clone(&pack), stage: Stage::Pose, noun: "pack" };
+        pictures.push((SHEET, played.sheet(gpu, &rig, [4, 3], View::Front)?));
+        let (frame, floats) = (formula.worst.frame, pack.vertex_count() * 3);
+        let errors = picture::errors(&exact[frame * floats..][..floats], &widen(played.frame(frame)), None)?;
+        let compared = Compared {
+            mesh: &rig.mesh(),
+            positions: played.frame(frame),
+            errors: &errors,
+            units: pack.units(),
+            title: &format!("the pack against the original formula, frame {frame}"),
+        };
+        pictures.push((ERROR_MAP, picture::error_map(&Easel::new(gpu), &compared, [1280, 720])?.png()));
+        spinner.finish_and_clear();
+    }
 
     let bytes = pack.write();
     let shape = [times.len(), pack.vertex_count(), 3];
@@ -56,18 +81,28 @@ pub fn play(device: &Device, times: &[f64], out: &Path) -> Result<Act, Failure> 
     values.insert("bake_seconds".into(), json!(bake_seconds));
     values.insert("pack_against_formula".into(), json!(formula));
     let shown = out.display();
+    let mut files = vec![
+        ("controls.npy", npy::write_f32(&[times.len(), script.width], &script.controls)),
+        ("overrides.json", script.overrides_json.clone()),
+        ("vertices.npy", npy::write_f32(&shape, positions)),
+        ("formula.npy", npy::write_f32(&shape, &exact)),
+        ("frames.json", manifest(&bytes)),
+        ("head.aosrig", bytes),
+    ];
+    let shows = [
+        (SHEET, "the GNM head, twelve moments of the performance"),
+        (ERROR_MAP, "how far the f16 pack is off the original formula, in the worst frame"),
+    ];
+    let shown_pictures = shows.into_iter().filter(|(name, _)| pictures.iter().any(|(made, _)| made == name)).collect();
+    files.extend(pictures);
     Ok(Act {
+        kind: "gnm",
+        frame_ms: played.frame_ms.clone(),
+        pictures: shown_pictures,
         lines: vec![made, speed, across, format!("the pack against the original formula: {}", summary(&formula))],
         values,
         pass: formula.pass && played.passes(),
-        files: vec![
-            ("controls.npy", npy::write_f32(&[times.len(), script.width], &script.controls)),
-            ("overrides.json", script.overrides_json.clone()),
-            ("vertices.npy", npy::write_f32(&shape, positions)),
-            ("formula.npy", npy::write_f32(&shape, &exact)),
-            ("frames.json", manifest(&bytes)),
-            ("head.aosrig", bytes),
-        ],
+        files,
         advice: format!("check them: rigeval check {shown}/head.aosrig --frames {shown}"),
     })
 }
