@@ -7,6 +7,7 @@ mod bake_mesh;
 mod bundle;
 #[path = "cli/check.rs"]
 mod check;
+mod common;
 #[path = "cli/fixtures.rs"]
 mod fixtures;
 #[path = "cli/gltf.rs"]
@@ -20,6 +21,8 @@ mod hostile;
 mod orl;
 #[path = "cli/orl_eval.rs"]
 mod orl_eval;
+#[path = "cli/render.rs"]
+mod render;
 
 use fixtures::{controls, folder, gnmw, tiny_pack};
 use rigeval::gnm::cpu::gnm_blend;
