@@ -86,7 +86,9 @@ impl Document {
 
     fn read(text: &[u8]) -> Result<Document, LoadError> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        serde_json::from_slice(text).map_err(|e| LoadError::new(LoadErrorKind::Corrupt, "", "a glTF document", e))
+        // Bytes that are no UTF-8 are nothing to the loader where it passes over the text that they stand in.
+        let text = String::from_utf8_lossy(text);
+        serde_json::from_str(&text).map_err(|e| LoadError::new(LoadErrorKind::Corrupt, "", "a glTF document", e))
     }
 }
 
