@@ -15,6 +15,8 @@ mod gltf;
 #[path = "cli/gltf_bundle.rs"]
 mod gltf_bundle;
 mod gltf_case;
+#[path = "cli/gltf_hostile.rs"]
+mod gltf_hostile;
 #[path = "cli/hostile.rs"]
 mod hostile;
 #[path = "cli/orl.rs"]

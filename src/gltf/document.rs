@@ -261,9 +261,15 @@ pub(super) struct Buffer {
 
 /// `extras.targetNames`; extras may be any value, and what is no list of names is no name.
 fn target_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Option<String>>, D::Error> {
-    let extras = Value::deserialize(deserializer)?;
-    let names = extras.get("targetNames").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    Ok(names.iter().map(|name| name.as_str().map(String::from)).collect())
+    let extras = fields(&*Box::<RawValue>::deserialize(deserializer)?);
+    let names = extras.get("targetNames").and_then(|names| serde_json::from_str(names.get()).ok());
+    let names: Vec<Box<RawValue>> = names.unwrap_or_default();
+    Ok(names.iter().map(|name| serde_json::from_str(name.get()).ok()).collect())
+}
+
+/// The members of an object as text, none of any other value: what stands in them may be nested too deep or too large for a number.
+pub(super) fn fields(text: &RawValue) -> BTreeMap<String, Box<RawValue>> {
+    serde_json::from_str(text.get()).unwrap_or_default()
 }
 
 /// Extensions that change nothing about where a vertex comes to lie; requiring them is no reason to refuse a rig.
@@ -306,9 +312,6 @@ impl Root {
 
     /// The blocks of VRM in the root's extensions, and of these the humanoid alone. Whatever else stands there is someone else's, of any form.
     pub(super) fn vrm(&self) -> Value {
-        let fields = |text: &RawValue| -> BTreeMap<String, Box<RawValue>> {
-            serde_json::from_str(text.get()).unwrap_or_default()
-        };
         let extensions = self.extensions.as_deref().map(fields).unwrap_or_default();
         let block = |key: &str| {
             let humanoid = fields(extensions.get(key)?).remove("humanoid");
@@ -474,8 +477,12 @@ mod tests {
             parse(&json).unwrap().meshes.remove(0).target_names
         };
         assert_eq!(names(r#"{"targetNames":["a",3]}"#), [Some("a".into()), None]);
-        for extras in ["7", "null", "[]", r#"{"targetNames":{}}"#, r#"{"other":1}"#] {
+        for extras in ["7", "null", "[]", "1e999", r#"{"targetNames":{}}"#, r#"{"other":1}"#] {
             assert!(names(extras).is_empty(), "{extras}");
         }
+        let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+        assert!(names(&deep).is_empty());
+        let among = format!("{{\"x\":{deep},\"targetNames\":[\"a\",{deep},1e999,\"\\ud800\",\"b\"],\"y\":-1e999}}");
+        assert_eq!(names(&among), [Some("a".into()), None, None, None, Some("b".into())]);
     }
 }

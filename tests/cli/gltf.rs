@@ -17,7 +17,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 /// A triangle with a smile of 0.5 along +Z and normals, on a node that the clips move; a bar of two joints beside it.
-fn case() -> Case {
+pub fn case() -> Case {
     let mut case = Case::skinned(
         &[[0.0; 3], [0.0, 1.0, 0.0]],
         &[[0.0, 0.0, 0.0], [0.0, 2.0, 0.0], [1.0, 2.0, 0.0]],
