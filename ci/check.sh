@@ -6,6 +6,7 @@
 #   doc       rustdoc without a warning, every link right
 #   test      unit, integration and documentation tests, on a Vulkan adapter (Mesa's software driver is installed when there is none),
 #             then those that need no GPU once more without that feature
+#   gltf      every glTF file that we write has no error in the Khronos validator; needs node and npm, says SKIP without them
 #   bench     the benches compile
 #   package   the published crate builds from its own files and stays under 8 MB
 #   web       the page of web/ builds and passes its test in Chromium; SKIP where toolchain or browser cannot be had
@@ -16,7 +17,7 @@ cd "$(dirname "$0")/.."
 export CARGO_TERM_PROGRESS_WHEN=${CARGO_TERM_PROGRESS_WHEN:-never}
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 target=$CARGO_TARGET_DIR
-all_steps="fmt clippy doc test bench package web"
+all_steps="fmt clippy doc test gltf bench package web"
 
 step_fmt() {
   cargo fmt --all -- --check
@@ -76,6 +77,39 @@ step_test() {
   cargo test --release --features cli --lib --bins --tests --examples
   cargo test --release --features cli --doc
   cargo test --release --no-default-features --lib --tests
+}
+
+# The validator is installed beside the build, so that nothing of it comes near the sources.
+step_gltf() {
+  local tool
+  for tool in node npm; do
+    command -v "$tool" >/dev/null || { echo "SKIP: no $tool: the glTF files that we write are not held against the Khronos validator"; return; }
+  done
+  local work=$target/gltf_validator
+  mkdir -p "$work/files"
+  if ! cmp -s ci/gltf_validator/package.json "$work/package.json" || [ ! -d "$work/node_modules/gltf-validator" ]; then
+    cp ci/gltf_validator/package.json "$work/"
+    if ! npm --prefix "$work" install --no-package-lock --no-audit --no-fund --silent; then
+      rm -f "$work/package.json"
+      echo "SKIP: npm cannot install gltf-validator: the glTF files that we write are not held against it"
+      return
+    fi
+  fi
+  cp ci/gltf_validator/validate.mjs "$work/"
+  cargo build -q --release --features cli --bin rigeval
+  rm -f "$work"/files/*
+  local rigeval=$target/release/rigeval files=$work/files models=../shared/data/gltf/models
+  "$rigeval" sample gltf -o "$files/small.glb" >/dev/null
+  "$rigeval" sample gltf --full -o "$files/full.glb" >/dev/null
+  "$rigeval" bake-mesh "$files/small.glb" --clip speech --time 0.6 -o "$files/small_0.6.glb" >/dev/null
+  "$rigeval" bake-mesh "$files/full.glb" --clip speech --time 1.85 -o "$files/full_1.85.glb" >/dev/null
+  if [ -d "$models" ]; then
+    "$rigeval" bake-mesh "$models/Fox.glb" --clip 1 --time 0.4 -o "$files/fox.glb" >/dev/null
+    "$rigeval" bake-mesh "$models/CesiumMan.gltf" --clip 0 --time 0.4 -o "$files/cesium_man.glb" >/dev/null
+    "$rigeval" bake-mesh "$models/AnimatedMorphCube.gltf" --clip 0 --time 0.4 -o "$files/morph_cube.glb" >/dev/null
+    "$rigeval" bake-mesh "$models/mh_arkit_mixamo.glb" -o "$files/mh_arkit_mixamo.glb" >/dev/null
+  fi
+  node "$work/validate.mjs" packs/*.glb "$files"/*.glb
 }
 
 step_bench() {

@@ -1,6 +1,8 @@
 //! The command line as a user meets it: exit statuses, messages, reports, files.
 #![cfg(feature = "cli")]
 
+#[path = "cli/bake_mesh.rs"]
+mod bake_mesh;
 #[path = "cli/bundle.rs"]
 mod bundle;
 #[path = "cli/check.rs"]
@@ -9,6 +11,8 @@ mod check;
 mod fixtures;
 #[path = "cli/gltf.rs"]
 mod gltf;
+#[path = "cli/gltf_bundle.rs"]
+mod gltf_bundle;
 mod gltf_case;
 #[path = "cli/hostile.rs"]
 mod hostile;

@@ -197,12 +197,20 @@ fn joints_of_a_skin_are_heard_before_meshes_of_their_name() {
     let (position, lanes, weights) =
         (case.rows(&TRIANGLE), case.joints(&[[0; 4]; 3]), case.rows(&[[1.0_f32, 0.0, 0.0, 0.0]; 3]));
     let attributes = json!({"POSITION": position, "JOINTS_0": lanes, "WEIGHTS_0": weights});
-    for name in ["EyeLeft", "RightEye"] {
+    for name in ["LeftEye", "RightEye"] {
         case.mesh_node(json!({ "attributes": attributes }), json!({"name": name, "skin": skin}));
     }
     let model = case.model();
-    let eyes = GltfFace::of(&model).eyes.map(|eye| model.joint_nodes()[eye.unwrap().joint]);
-    assert_eq!(eyes, [1, 2]);
+    let eyes = |model: &GltfModel| GltfFace::of(model).eyes.map(|eye| model.joint_nodes()[eye.unwrap().joint]);
+    assert_eq!(eyes(&model), [1, 2]);
+
+    // Without joints of that name the meshes are heard, where turning them turns anything.
+    (case.json["nodes"][1]["name"], case.json["nodes"][2]["name"]) = (json!("a"), json!("b"));
+    assert_eq!(reasons(&case.model())[0], "no joint is named as leftEye");
+    for node in [4, 5] {
+        case.json["nodes"][node]["skin"].take();
+    }
+    assert_eq!(eyes(&case.model()), [4, 5]);
 }
 
 #[test]

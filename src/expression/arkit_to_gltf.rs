@@ -4,7 +4,7 @@ use super::arkit::{ArkitColumns, ArkitShape};
 use super::arkit_to_gnm::GAZE_RAD;
 use super::map::{ExpressionMap, Term};
 use super::space::ControlSpace;
-use crate::error::ControlError;
+use crate::error::{ControlError, one_line};
 use ArkitShape as A;
 use glam::{DQuat, DVec3};
 use std::collections::BTreeMap;
@@ -27,6 +27,13 @@ pub const OCULUS_VISEMES: [&str; 15] = [
     "viseme_O",
     "viseme_U",
 ];
+
+/// The visemes that are among these names of targets, without regard to case, in the order of [`OCULUS_VISEMES`].
+#[must_use]
+pub fn oculus_visemes(target_names: &[&str]) -> Vec<&'static str> {
+    let is_there = |viseme: &&str| target_names.iter().any(|name| name.eq_ignore_ascii_case(viseme));
+    OCULUS_VISEMES.into_iter().filter(is_there).collect()
+}
 
 /// A morph target of a rig.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,10 +122,10 @@ impl ExpressionMap {
         let columns = space.columns().expect("an ARKit space has columns");
         let by_shape = targets_by_shape(targets);
         let looks_by_target = by_shape.keys().any(|shape| is_look(*shape));
-        let (terms, mut dropped) = bind_targets(columns, &by_shape, looks_by_target);
+        let (terms, missing, mut left_out) = bind_targets(columns, &by_shape, looks_by_target);
         let mut turns = Vec::new();
         if !looks_by_target {
-            turns = bind_eyes(columns, eyes, &mut dropped);
+            turns = bind_eyes(columns, eyes, &mut left_out);
         }
         if terms.is_empty() && turns.is_empty() {
             return Err(ControlError::Space {
@@ -130,12 +137,16 @@ impl ExpressionMap {
                 ),
             });
         }
-        if !dropped.is_empty() {
-            log::warn!("ARKit to glTF: left out {}", dropped.join("; "));
+        let mut dropped: Vec<String> = missing.iter().map(|shape| format!("{}: no target", shape.name())).collect();
+        dropped.extend(left_out.iter().cloned());
+        if !missing.is_empty() {
+            left_out.insert(0, format!("{}, for want of targets", shape_names(&missing)));
         }
-        let is_there = |viseme: &&str| targets.iter().any(|target| target.name.eq_ignore_ascii_case(viseme));
-        let visemes = OCULUS_VISEMES.into_iter().filter(is_there).collect();
-        Ok(ExpressionMap::onto(space, rest, terms, dropped).turning(turns).listing(visemes))
+        if !left_out.is_empty() {
+            log::warn!("ARKit to glTF: left out {}", left_out.join("; "));
+        }
+        let names: Vec<&str> = targets.iter().map(|target| target.name).collect();
+        Ok(ExpressionMap::onto(space, rest, terms, dropped).turning(turns).listing(oculus_visemes(&names)))
     }
 }
 
@@ -172,14 +183,22 @@ fn is_look(shape: ArkitShape) -> bool {
     LOOKS.as_flattened().contains(&shape)
 }
 
-fn bind_targets(columns: &ArkitColumns, by_shape: &ByShape, looks_by_target: bool) -> (Vec<Term>, Vec<String>) {
-    let mut terms = Vec::new();
-    let mut dropped = Vec::new();
+fn shape_names(shapes: &[ArkitShape]) -> String {
+    shapes.iter().map(|shape| shape.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// The terms of all meshes, the shapes that none has a target for, and what else is left out.
+fn bind_targets(
+    columns: &ArkitColumns,
+    by_shape: &ByShape,
+    looks_by_target: bool,
+) -> (Vec<Term>, Vec<ArkitShape>, Vec<String>) {
+    let (mut terms, mut missing, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for shape in ArkitShape::ALL {
         let Some(column) = columns.column(shape) else { continue };
         let Some(meshes) = by_shape.get(&shape) else {
             if looks_by_target || !is_look(shape) {
-                dropped.push(format!("{}: no target", shape.name()));
+                missing.push(shape);
             }
             continue;
         };
@@ -189,19 +208,24 @@ fn bind_targets(columns: &ArkitColumns, by_shape: &ByShape, looks_by_target: boo
                 // Driving both would move the face twice, and either one may be the right one.
                 _ => {
                     let names: Vec<&str> = targets.iter().map(|target| target.name).collect();
-                    dropped.push(format!("{}: {} targets of {mesh}, {}", shape.name(), names.len(), names.join(", ")));
+                    let names = one_line(names.join(", "));
+                    left_out.push(format!(
+                        "{}: {} targets of {}, {names}",
+                        shape.name(),
+                        targets.len(),
+                        one_line(mesh)
+                    ));
                 }
             }
         }
     }
-    (terms, dropped)
+    (terms, missing, left_out)
 }
 
-fn bind_eyes(columns: &ArkitColumns, eyes: [Result<EyeTurn, String>; 2], dropped: &mut Vec<String>) -> Vec<BoundTurn> {
-    let names = |shapes: &[ArkitShape]| shapes.iter().map(|shape| shape.name()).collect::<Vec<_>>().join(", ");
+fn bind_eyes(columns: &ArkitColumns, eyes: [Result<EyeTurn, String>; 2], left_out: &mut Vec<String>) -> Vec<BoundTurn> {
     let absent: Vec<A> = LOOKS.into_iter().flatten().filter(|&shape| columns.column(shape).is_none()).collect();
     if !absent.is_empty() {
-        dropped.push(format!("the turns of the eyes, for want of {}", names(&absent)));
+        left_out.push(format!("the turns of the eyes, for want of {}", shape_names(&absent)));
         return Vec::new();
     }
     let mut turns = Vec::new();
@@ -211,7 +235,7 @@ fn bind_eyes(columns: &ArkitColumns, eyes: [Result<EyeTurn, String>; 2], dropped
                 let columns = shapes.map(|shape| columns.column(shape).unwrap_or_default());
                 turns.push(BoundTurn { columns, eye });
             }
-            Err(reason) => dropped.push(format!("{}: no target, and {reason}", names(shapes))),
+            Err(reason) => left_out.push(format!("{}: no target, and {}", shape_names(shapes), one_line(reason))),
         }
     }
     turns

@@ -35,7 +35,7 @@ pub mod performance;
 pub mod space;
 
 pub use arkit::{ArkitColumns, ArkitOrder, ArkitShape};
-pub use arkit_to_gltf::{EyeTurn, MorphTarget, OCULUS_VISEMES};
+pub use arkit_to_gltf::{EyeTurn, MorphTarget, OCULUS_VISEMES, oculus_visemes};
 pub use arkit_to_gnm::ArkitSlots;
 pub use fitted::FittedTable;
 pub use gnm::{GnmNames, GnmRegions};

@@ -4,9 +4,11 @@
 //! `EXT_meshopt_compression`, or whose positions have no bounds; it demands well-formed materials, textures and cameras, which no rig
 //! needs; a value of the wrong type is reported with a line and a column of the file; and without its validation its readers panic.
 
-use super::whole;
+use super::{looks, whole};
 use crate::error::{LoadError, LoadErrorKind};
+use crate::info::Look;
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -29,15 +31,15 @@ pub(super) struct Root {
     pub(super) skins: Vec<Skin>,
     #[serde(default)]
     pub(super) animations: Vec<Animation>,
+    #[serde(default, deserialize_with = "looks::materials")]
+    pub(super) materials: Vec<Look>,
     #[serde(default)]
     pub(super) accessors: Vec<Accessor>,
     #[serde(default)]
     pub(super) buffer_views: Vec<View>,
     #[serde(default)]
     pub(super) buffers: Vec<Buffer>,
-    /// The blocks of VRM, and of these the humanoid alone.
-    #[serde(default, rename = "extensions", deserialize_with = "vrm_blocks")]
-    pub(super) vrm: Value,
+    extensions: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -86,6 +88,8 @@ pub(super) struct Primitive {
     pub(super) indices: Option<usize>,
     #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) mode: Option<u32>,
+    #[serde(default, deserialize_with = "looks::material")]
+    pub(super) material: Option<usize>,
     #[serde(default)]
     pub(super) targets: Vec<Target>,
     #[serde(default, rename = "extras", deserialize_with = "target_names")]
@@ -254,16 +258,6 @@ fn target_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Option
     Ok(names.iter().map(|name| name.as_str().map(String::from)).collect())
 }
 
-/// What `skeleton::vrm` reads of the root's extensions, which may be any value.
-fn vrm_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    let mut extensions = Value::deserialize(deserializer)?;
-    let mut block = |key: &str| {
-        let humanoid = extensions.get_mut(key)?.get_mut("humanoid").map(Value::take);
-        Some((key.to_string(), humanoid.map_or(json!({}), |humanoid| json!({ "humanoid": humanoid }))))
-    };
-    Ok(["VRMC_vrm", "VRM"].into_iter().filter_map(&mut block).collect())
-}
-
 /// Extensions that change nothing about where a vertex comes to lie; requiring them is no reason to refuse a rig.
 const LOOKS: &[&str] = &[
     "KHR_materials_",
@@ -298,6 +292,20 @@ impl Root {
             }
         }
         Ok(root)
+    }
+
+    /// The blocks of VRM in the root's extensions, and of these the humanoid alone. Whatever else stands there is someone else's, of any form.
+    pub(super) fn vrm(&self) -> Value {
+        let fields = |text: &RawValue| -> BTreeMap<String, Box<RawValue>> {
+            serde_json::from_str(text.get()).unwrap_or_default()
+        };
+        let extensions = self.extensions.as_deref().map(fields).unwrap_or_default();
+        let block = |key: &str| {
+            let humanoid = fields(extensions.get(key)?).remove("humanoid");
+            let humanoid = humanoid.and_then(|text| serde_json::from_str::<Value>(text.get()).ok());
+            Some((key.to_string(), json!({ "humanoid": humanoid })))
+        };
+        ["VRMC_vrm", "VRM"].into_iter().filter_map(block).collect()
     }
 
     fn check_version(&self) -> Result<(), LoadError> {
@@ -405,6 +413,23 @@ mod tests {
             let error = with(name).unwrap_err().to_string();
             assert_eq!(error, format!("/extensionsRequired/1: expected an extension that is read here, got {name}"));
         }
+    }
+
+    #[test]
+    fn humanoid_is_read_past_extensions_of_any_form() {
+        let vrm = |extensions: &str| {
+            parse(&format!("{{\"asset\":{{\"version\":\"2.0\"}},\"extensions\":{extensions}}}")).unwrap().vrm()
+        };
+        let humanoid = json!({"humanBones": {"hips": {"node": 2}}});
+        let block = json!({"meta": {}, "humanoid": humanoid});
+        let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+        let text = format!("{{\"X\":{deep},\"VRMC_vrm\":{block},\"Y\":1e999,\"VRM\":7}}");
+        assert_eq!(vrm(&text), json!({"VRMC_vrm": {"humanoid": humanoid}, "VRM": {"humanoid": null}}));
+        for extensions in ["{}", "[]", "null", "3", "\"VRM\"", &deep] {
+            assert_eq!(vrm(extensions), json!({}), "{extensions:.10}");
+        }
+        let nested = format!("{{\"VRM\":{{\"humanoid\":{deep}}}}}");
+        assert_eq!(vrm(&nested), json!({"VRM": {"humanoid": null}}));
     }
 
     #[test]

@@ -39,9 +39,13 @@ pub struct GltfFace {
     /// The left eye and the right one, the character's own, or why there is no joint for it.
     ///
     /// The joints are those of the file's VRM table where it has them; otherwise those that the names of the skins' joints mean
-    /// ([`humanoid_of`]), and last those that the names of all nodes do: an eye may be a mesh of its own. What the names leave open is no eye.
+    /// ([`humanoid_of`]), and last those that the names of all nodes do, skinned meshes left out: an eye may be a mesh of its own. What the names
+    /// leave open is no eye.
     pub eyes: [Result<EyeJoint, String>; 2],
 }
+
+/// So many joints are named where the names leave an eye open.
+const SHOWN: usize = 4;
 
 const EYES: [HumanoidBone; 2] = [HumanoidBone::LeftEye, HumanoidBone::RightEye];
 
@@ -84,8 +88,10 @@ fn eye_joints(model: &GltfModel) -> [Result<usize, String>; 2] {
         Err(error) => return EYES.map(|_| Err(format!("the file's VRM table is none: {error}"))),
     };
     let in_skins: BTreeSet<usize> = model.skins().iter().flat_map(|skin| skin.joints.iter().copied()).collect();
-    let all: Vec<usize> = (0..model.skeleton().joint_count()).collect();
-    let lists = [in_skins.into_iter().collect(), all];
+    // A skinned mesh stays where its joints are, however its own node turns.
+    let unmoved: BTreeSet<usize> = model.mesh().parts().iter().filter(|p| p.skinned).map(|p| p.node).collect();
+    let nodes = model.joint_nodes().iter().enumerate().filter(|(_, node)| !unmoved.contains(node));
+    let lists = [in_skins.into_iter().collect(), nodes.map(|(joint, _)| joint).collect()];
     let maps = lists.map(|list: Vec<usize>| {
         let names: Vec<&str> = list.iter().map(|&joint| model.node_names()[joint].as_str()).collect();
         (humanoid_of(&names), list)
@@ -111,7 +117,10 @@ fn by_name(
         return Some(Ok(joints[at]));
     }
     let open = map.ambiguous.iter().find(|open| open.bones.contains(&bone))?;
-    let names: Vec<String> = open.joints.iter().map(|&at| quoted(model, joints[at])).collect();
+    let mut names: Vec<String> = open.joints.iter().take(SHOWN).map(|&at| quoted(model, joints[at])).collect();
+    if open.joints.len() > SHOWN {
+        names.push(format!("and {} more", open.joints.len() - SHOWN));
+    }
     Some(Err(format!("{} may be any of {}", bone.name(), names.join(", "))))
 }
 

@@ -290,7 +290,8 @@ impl<'s, 'a> Builder<'s, 'a> {
         let name = mesh.name.as_deref().or(self.source.root.nodes[seat.node].name.as_deref()).unwrap_or("mesh");
         let name = if mesh.primitives.len() > 1 { format!("{name}.{index}") } else { name.to_string() };
         self.source.charge(&place, name.len() as u64)?;
-        self.render_parts.push(MeshPart { name, triangles: start..self.triangles.len(), look: None });
+        let look = primitive.material.and_then(|material| self.source.root.materials.get(material).copied());
+        self.render_parts.push(MeshPart { name, triangles: start..self.triangles.len(), look });
         self.parts.push(GltfPart {
             node: seat.node,
             mesh: seat.mesh,

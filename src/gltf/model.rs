@@ -72,7 +72,7 @@ impl GltfModel {
         let mut model = GltfModel {
             skeleton: Skeleton::new(graph.names, parents, unused),
             node_names: graph.joints.iter().map(node_name).collect(),
-            vrm: vrm_humanoid(&root.vrm, root.nodes.len()),
+            vrm: vrm_humanoid(&root.vrm(), root.nodes.len()),
             joint_nodes: graph.joints,
             controls,
             skins,

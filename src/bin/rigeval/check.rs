@@ -125,10 +125,18 @@ fn of_bundle(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
     let bundle = Bundle::read(&args.rig)?;
     let bytes = rig::read(&bundle.pack)?;
     let same_rig = reference.check_rig(&bytes).map_err(|e| in_frames(args, e));
-    if let SceneRig::Gnm(_) = bundle.scene.rig {
-        same_rig?;
-        let stage = gnm_stage(args, reference)?;
-        return of_posed(args, reference, PosedRig::of_bundle(bundle, stage), None);
+    match bundle.scene.rig {
+        SceneRig::Gnm(_) => {
+            same_rig?;
+            let stage = gnm_stage(args, reference)?;
+            return of_posed(args, reference, PosedRig::of_bundle(bundle, stage), None);
+        }
+        SceneRig::Gltf(_) => {
+            same_rig?;
+            gltf::check_manifest(args, reference)?;
+            return of_posed(args, reference, PosedRig::of_bundle(bundle, Stage::Pose), None);
+        }
+        SceneRig::Orl(_) => {}
     }
     let pack = OrlPack::read(bytes).map_err(|e| e.in_file(bundle.pack.display()))?;
     if orl_options(args, reference)?.raw {

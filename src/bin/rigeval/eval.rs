@@ -103,6 +103,9 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
     if Bundle::is(&args.rig) {
         refuse(args, "a DNA or a pack", "a bundle's scene names pack and controls", &args.orl.given())?;
         let rig = PosedRig::of_bundle(Bundle::read(&args.rig)?, stage);
+        if let PosedRig::Gltf { .. } = rig {
+            gltf::refuse_options(args)?;
+        }
         return eval_posed(args, rig, &vertices, normals.as_ref());
     }
     let rig = match rig::parse(&args.rig, rig::read(&args.rig)?)? {

@@ -4,6 +4,7 @@
 
 mod arrays;
 mod bake;
+mod bake_mesh;
 mod check;
 mod clip;
 mod demo;
@@ -39,6 +40,7 @@ enum Command {
     Info(info::Args),
     Sample(sample::Args),
     Bake(bake::Args),
+    BakeMesh(bake_mesh::Args),
     Eval(Box<eval::Args>),
     Check(check::Args),
     Riglogic(riglogic::Args),
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Command::Info(args) => info::run(&args),
         Command::Sample(args) => sample::run(&args),
         Command::Bake(args) => bake::run(&args),
+        Command::BakeMesh(args) => bake_mesh::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Riglogic(args) => riglogic::run(&args),

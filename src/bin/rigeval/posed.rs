@@ -103,6 +103,7 @@ impl PosedRig {
         match bundle.scene.rig {
             SceneRig::Gnm(pack) => PosedRig::Gnm { pack, stage, noun: "bundle" },
             SceneRig::Orl(rig) => PosedRig::Orl { rig, source: OrlSource::Bundle },
+            SceneRig::Gltf(model) => PosedRig::Gltf { model },
         }
     }
 

@@ -1,5 +1,6 @@
 //! What is in a glTF file, and what the loader made of it.
 
+use super::face::face;
 use super::{Facts, Read, bounds, counted, joints};
 use crate::report::{grouped, one_line};
 use crate::rig;
@@ -65,6 +66,7 @@ pub fn facts(path: &Path, bytes: &[u8]) -> Read {
     facts.count("triangles", model.mesh().render().triangles.len());
     parts(&mut facts, &model);
     controls(&mut facts, &model);
+    face(&mut facts, &model);
     clips(&mut facts, &model);
     bounds(&mut facts, &model.info(1).rest_bounds, "m");
     rules(&mut facts, &model);
