@@ -65,6 +65,17 @@ fn stage_owns_group_zero_and_binds_at_most_eight_storage_buffers() {
     }
 }
 
+#[cfg(feature = "picture")]
+#[test]
+fn picture_shader_validates_and_pairs_its_entry_points() {
+    let module = module("picture", rigeval::picture::SHADER);
+    let stages = |stage| module.entry_points.iter().filter(move |e| e.stage == stage).map(|e| e.name.as_str());
+    let vertex: Vec<_> = stages(naga::ShaderStage::Vertex).collect();
+    let fragment: Vec<_> = stages(naga::ShaderStage::Fragment).collect();
+    assert_eq!(vertex, ["vs_surface", "vs_value", "vs_wire", "vs_backdrop"]);
+    assert_eq!(fragment, ["fs_shaded", "fs_normals", "fs_wire", "fs_error", "fs_backdrop"]);
+}
+
 #[test]
 fn shader_arrays_are_runtime_sized() {
     // A count in a storage array's type would be one rig's count.

@@ -11,6 +11,8 @@ pub mod skinning;
 pub mod sparse;
 pub mod vertices;
 
+#[cfg(feature = "picture")]
+pub(crate) use buffers::visible_layout;
 pub(crate) use buffers::{bind_group, bind_group_layout, storage_buffer, uniform_buffer};
 pub use dirty::Upload;
 
