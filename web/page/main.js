@@ -8,7 +8,8 @@ const count = new Intl.NumberFormat("en");
 /** How each rig of the switch comes to be shown; `own` joins with the first file that opens. */
 const rigs = {
   gnm: async (viewer) => viewer.open("gnm_sample.aosrig", await fetchBytes("gnm_sample.aosrig")),
-  orl: (viewer) => viewer.openSample("orl"),
+  orl: (viewer) => viewer.openSample(),
+  gltf: async (viewer) => viewer.open("gltf_sample.glb", await fetchBytes("gltf_sample.glb")),
 };
 
 /** A group of sliders: its title, and how the names of its shapes begin. */
@@ -117,6 +118,7 @@ function start(viewer, adapter) {
   const canvas = $("canvas");
   const inputs = makeSliders(Viewer.shapes(), (shape, weight) => viewer.setWeight(shape, weight));
   let shown;
+  $("adapter").textContent = adapter;
 
   /** Shows a rig in place of the one that is there, and says whether it did; if not, that one stays. */
   async function show(rig, open) {
@@ -126,7 +128,7 @@ function start(viewer, adapter) {
     try {
       await open(viewer);
       shown = rig;
-      $("error").hidden = true;
+      if (document.body.dataset.state !== "stopped") $("error").hidden = true;
     } catch (error) {
       showError(error);
       isOpen = false;

@@ -17,7 +17,8 @@ use rigeval::orl;
 use rigeval::orl::gpu::{OrlBackend, OrlDeviceModel, OrlOptions};
 use rigeval::orl::instance::OrlInstance;
 use rigeval::scene::{SceneData, SceneRig};
-use rigeval::skeleton::{HumanoidBone, JointInput, JointOverride, Skeleton};
+use rigeval::skeleton::humanoid::HumanoidBone;
+use rigeval::skeleton::{JointInput, JointOverride, Skeleton};
 use std::sync::Arc;
 
 /// One head on the device.
@@ -194,9 +195,7 @@ fn backend(gpu: &GpuContext, rig: &SceneRig) -> Result<Box<dyn RigBackend>, Back
 
 fn rest_worlds(rig: &SceneRig) -> (&Skeleton, Vec<DAffine3>) {
     match rig {
-        SceneRig::Gnm(pack) => {
-            (pack.skeleton(), pack.skeleton().worlds(pack.rest_locals(), &JointInput::default()))
-        }
+        SceneRig::Gnm(pack) => (pack.skeleton(), pack.skeleton().worlds(pack.rest_locals(), &JointInput::default())),
         SceneRig::Orl(rig) => (rig.model().skeleton(), rig.model().rest_worlds()),
         SceneRig::Gltf(model) => (model.skeleton(), GltfPose::new(model, OutputSpace::World).worlds().to_vec()),
     }

@@ -15,13 +15,13 @@ const MAX_SIDE: f32 = 8192.0;
 
 /// A canvas and the device that draws on it.
 pub struct Screen {
-    canvas: HtmlCanvasElement,
     surface: wgpu::Surface<'static>,
     configuration: wgpu::SurfaceConfiguration,
     device: wgpu::Device,
     queue: wgpu::Queue,
     painter: Painter,
     layers: Canvas,
+    picture: wgpu::Texture,
     css_size: Vec2,
     /// Bits of how long the last finished frame took.
     frame_ms: Arc<AtomicU64>,
@@ -39,7 +39,7 @@ impl Screen {
     pub async fn new(canvas: HtmlCanvasElement) -> Result<Screen, String> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
         let surface = instance
-            .create_surface(wgpu::SurfaceTarget::Canvas(canvas.clone()))
+            .create_surface(wgpu::SurfaceTarget::Canvas(canvas))
             .map_err(|e| format!("canvas: expected one that WebGPU can draw on: {e}"))?;
         let request = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,
@@ -60,18 +60,19 @@ impl Screen {
 
         let format = surface.get_capabilities(&adapter).formats[0];
         let configuration = wgpu::SurfaceConfiguration {
-            view_formats: vec![format.add_srgb_suffix()],
+            usage: wgpu::TextureUsages::COPY_DST,
             ..surface.get_default_config(&adapter, 1, 1).ok_or("canvas: no format that this adapter can draw")?
         };
         let gpu = GpuContext { device: &device, queue: &queue };
         let painter = Painter::new(&gpu, format.add_srgb_suffix());
         let layers = Canvas::new(&gpu, painter.color_format(), [1, 1]);
+        let picture = picture_texture(&gpu, &painter, [1, 1]);
         Ok(Screen {
-            canvas,
             surface,
             configuration,
             painter,
             layers,
+            picture,
             css_size: Vec2::ONE,
             frame_ms: Arc::new(AtomicU64::new(0)),
             fault,
@@ -106,11 +107,10 @@ impl Screen {
         let ratio = if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 };
         self.css_size = css_size.max(Vec2::ONE);
         let UVec2 { x, y } = (self.css_size * ratio).round().clamp(Vec2::ONE, Vec2::splat(MAX_SIDE)).as_uvec2();
-        self.canvas.set_width(x);
-        self.canvas.set_height(y);
         (self.configuration.width, self.configuration.height) = (x, y);
         self.surface.configure(&self.device, &self.configuration);
         self.layers = Canvas::new(&self.gpu(), self.painter.color_format(), [x, y]);
+        self.picture = picture_texture(&self.gpu(), &self.painter, [x, y]);
     }
 
     /// Begins a frame, unless the canvas has no texture to give.
@@ -125,11 +125,10 @@ impl Screen {
 
     /// Paints and submits.
     pub fn end(&self, frame: Frame, mut encoder: wgpu::CommandEncoder, scene: &Scene, shots: &[Shot]) {
-        let target = frame.texture.texture.create_view(&wgpu::TextureViewDescriptor {
-            format: Some(self.painter.color_format()),
-            ..Default::default()
-        });
+        let target = self.picture.create_view(&wgpu::TextureViewDescriptor::default());
         self.painter.paint(&self.gpu(), &mut encoder, &self.layers, &target, scene, shots);
+        let [from, to] = [&self.picture, &frame.texture.texture].map(wgpu::Texture::as_image_copy);
+        encoder.copy_texture_to_texture(from, to, self.picture.size());
         self.queue.submit([encoder.finish()]);
         let frame_ms = Arc::clone(&self.frame_ms);
         self.queue.on_submitted_work_done(move || {
@@ -177,6 +176,21 @@ impl Screen {
     }
 }
 
+/// What is painted, in the encoding of screens; a canvas is never of such a format. A view of the canvas could be, but software adapters
+/// resolve samples into one without encoding them.
+fn picture_texture(gpu: &GpuContext, painter: &Painter, [width, height]: [u32; 2]) -> wgpu::Texture {
+    gpu.device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("rigeval.web.picture"),
+        size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: painter.color_format(),
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+        view_formats: &[],
+    })
+}
+
 /// Keeps the first thing that the device reports outside of any call.
 fn watch(device: &wgpu::Device) -> Arc<Mutex<Option<String>>> {
     let fault = Arc::new(Mutex::new(None));
@@ -186,11 +200,9 @@ fn watch(device: &wgpu::Device) -> Arc<Mutex<Option<String>>> {
     let errors = Arc::clone(&fault);
     device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| keep(&errors, format!("WebGPU: {error}"))));
     let losses = Arc::clone(&fault);
-    device.set_device_lost_callback(move |reason, message| {
-        // A device that is dropped is lost on purpose.
-        if reason != wgpu::DeviceLostReason::Destroyed {
-            keep(&losses, format!("the GPU was lost: {message}; reload the page"));
-        }
+    // Never on purpose: the device lives as long as the page, and a browser calls one destroyed whose canvas it cannot show.
+    device.set_device_lost_callback(move |_, message| {
+        keep(&losses, format!("WebGPU: the browser took the device away: {message} Reload the page to try again."));
     });
     fault
 }

@@ -22,6 +22,9 @@ use view::View;
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlCanvasElement;
 
+/// The backdrop at the upper and the lower edge, sRGB: as dark as the page.
+const BACKDROP: [[f32; 3]; 2] = [[0.12, 0.13, 0.16], [0.27, 0.30, 0.34]];
+
 /// One head on a canvas.
 #[wasm_bindgen]
 pub struct Viewer {
@@ -78,17 +81,14 @@ impl Viewer {
         Ok(())
     }
 
-    /// Shows a head that the library makes: `orl`, `gltf`.
+    /// Shows the MetaHuman-like head that the library makes.
     ///
     /// # Errors
-    /// Another name.
+    /// As [`Viewer::open`].
     #[wasm_bindgen(js_name = openSample)]
-    pub fn open_sample(&mut self, rig: &str) -> Result<(), JsError> {
-        let bytes = match rig {
-            "orl" => orl::sample::sample(HeadSize::Small).write(orl::sample::FILE_VERSION)?,
-            _ => return Err(JsError::new(&format!("sample: expected orl or gltf, got {rig}"))),
-        };
-        self.open(&format!("sample {rig}"), bytes)
+    pub fn open_sample(&mut self) -> Result<(), JsError> {
+        let bytes = orl::sample::sample(HeadSize::Small).write(orl::sample::FILE_VERSION)?;
+        self.open("sample.dna", bytes)
     }
 
     fn load(&self, name: &str, bytes: Vec<u8>) -> Result<Shown, String> {
@@ -97,8 +97,7 @@ impl Viewer {
         let in_file = |reason: String| format!("{name}: {reason}");
         let mut character = Character::new(&gpu, scene).map_err(|e| in_file(e.to_string()))?;
         let rest = character.reference().map_err(|e| in_file(e.to_string()))?;
-        let subject =
-            Subject::new(&gpu, character.backend().mesh(), &rest).map_err(|e| in_file(e.to_string()))?;
+        let subject = Subject::new(&gpu, character.backend().mesh(), &rest).map_err(|e| in_file(e.to_string()))?;
         character.set(&self.face).map_err(|e| in_file(e.to_string()))?;
         let kind = character.backend().info().kind.name();
         Ok(Shown { character, subject, kind })
@@ -248,7 +247,8 @@ impl Viewer {
         let queue = self.screen.gpu().queue.clone();
         character.backend_mut().encode(&queue, &mut encoder);
         let shots = [Shot::new(subject, character.backend().vertices(), Mode::Shaded)];
-        self.screen.end(frame, encoder, &Scene::new(camera), &shots);
+        let scene = Scene { backdrop: BACKDROP, ..Scene::new(camera) };
+        self.screen.end(frame, encoder, &scene, &shots);
         self.is_stale = false;
         Ok(true)
     }

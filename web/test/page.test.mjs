@@ -30,7 +30,15 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
-const WEBGPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
+// The canvas wants the compositor on the same Vulkan as the adapter: without that the device is lost at the first frame.
+const WEBGPU = [
+  "--enable-unsafe-webgpu",
+  "--use-webgpu-adapter=swiftshader",
+  "--enable-features=Vulkan",
+  "--use-vulkan=swiftshader",
+  "--use-angle=swiftshader",
+  "--ignore-gpu-blocklist",
+];
 
 const launch = (flags) =>
   chromium.launch({
@@ -68,7 +76,8 @@ after(async () => {
 });
 
 /** Waits until the page has drawn what was asked for so far. */
-const drawn = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+const drawn = (on = page) =>
+  on.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
 const text = (selector) => page.locator(selector).textContent();
 
@@ -130,7 +139,7 @@ test("first_frame_is_the_reference", async (t) => {
   assert.ok(largest <= TOLERANCE_M, `${largest} m`);
 });
 
-for (const rig of ["gnm", "orl"]) {
+for (const rig of ["gnm", "orl", "gltf"]) {
   test(`performance_of_${rig}_is_the_reference`, async (t) => {
     await chooseRig(rig);
     const rest = await page.evaluate(() => (globalThis.rigeval.viewer.reset(), undefined)).then(vertices);
@@ -180,7 +189,7 @@ test("slider_moves_its_part_and_leaves_the_rest", async () => {
   const far = moved(blink.metres, rest);
   const sides = { left: 0, right: 0 };
   far.forEach((distance, v) => {
-    if (distance > 1e-3) sides[rest[3 * v] > 0 ? "left" : "right"] += 1;
+    if (distance > 1e-4) sides[rest[3 * v] > 0 ? "left" : "right"] += 1;
   });
   assert.ok(sides.left > 10, `${sides.left} vertices of the left side moved`);
   assert.equal(sides.right, 0, "the right side stays");
@@ -285,40 +294,45 @@ test("bad_files_are_refused_in_one_line_and_the_rig_stays", async () => {
 });
 
 test("keyboard_alone_reaches_and_moves_everything", async () => {
-  await page.click("#reset");
-  await chooseRig("gnm");
-  await page.locator('#rigs input[value="gnm"]').focus();
-  await page.keyboard.press("ArrowRight");
-  await page.waitForSelector('body[data-rig="orl"]');
-  await page.keyboard.press("ArrowLeft");
-  await page.waitForSelector('body[data-rig="gnm"]');
-
+  const fresh = await open();
+  const { keyboard } = fresh;
+  const settle = () => drawn(fresh);
   const reached = [];
-  await page.evaluate(() => document.activeElement.blur());
-  for (let i = 0; i < 8; i += 1) {
-    await page.keyboard.press("Tab");
-    reached.push(await page.evaluate(() => document.activeElement.id || document.activeElement.name));
+  for (let i = 0; i < 6; i += 1) {
+    await keyboard.press("Tab");
+    reached.push(await fresh.evaluate(() => document.activeElement.id || document.activeElement.name));
   }
-  for (const id of ["canvas", "rig", "play", "reset", "file"]) assert.ok(reached.includes(id), `${id} is not among ${reached}`);
+  assert.deepEqual(reached, ["canvas", "rig", "play", "reset", "file", "eyeBlinkLeft"]);
 
-  await page.locator("#browInnerUp").focus();
-  await page.keyboard.press("ArrowRight");
-  await drawn();
-  assert.equal(await page.locator("#browInnerUp + output").textContent(), "0.01");
+  await fresh.locator('#rigs input[value="gnm"]').focus();
+  await keyboard.press("ArrowRight");
+  await fresh.waitForSelector('body[data-rig="orl"]');
+  await keyboard.press("ArrowLeft");
+  await fresh.waitForSelector('body[data-rig="gnm"]');
 
-  await page.locator("#canvas").focus();
-  await page.keyboard.press(" ");
-  await page.waitForFunction(() => Number(document.getElementById("jawOpen").value) > 0.1, null, { timeout: 60_000 });
-  assert.equal(await text("#play"), "Pause");
-  await page.keyboard.press(" ");
-  await drawn();
-  assert.equal(await text("#play"), "Play");
-  await page.keyboard.press("Shift+ArrowLeft");
-  const [before, after] = [await page.screenshot(), (await page.keyboard.press("ArrowLeft"), await drawn(), await page.screenshot())];
-  assert.notDeepEqual(before, after, "an arrow turns the head");
-  await page.keyboard.press("Home");
-  await drawn();
-  assert.equal(await page.locator("#jawOpen").inputValue(), "0");
+  await fresh.locator("#browInnerUp").focus();
+  await keyboard.press("ArrowRight");
+  await settle();
+  assert.equal(await fresh.locator("#browInnerUp + output").textContent(), "0.01");
+
+  await fresh.locator("#canvas").focus();
+  await keyboard.press(" ");
+  await fresh.waitForFunction(() => Number(document.getElementById("jawOpen").value) > 0.1, null, { timeout: 60_000 });
+  assert.equal(await fresh.locator("#play").textContent(), "Pause");
+  await keyboard.press(" ");
+  await settle();
+  assert.equal(await fresh.locator("#play").textContent(), "Play");
+  await keyboard.press("Home");
+  await keyboard.press("Shift+ArrowLeft");
+  await settle();
+  assert.equal(await fresh.locator("#jawOpen").inputValue(), "0");
+  assert.ok(Number(await fresh.locator("#eyeLookInLeft").inputValue()) > 0, "to the left of the screen is the character's right");
+  const picture = () => fresh.locator("#canvas").screenshot();
+  const ahead = await picture();
+  await keyboard.press("ArrowLeft");
+  await settle();
+  assert.notDeepEqual(await picture(), ahead, "an arrow turns the head");
+  await fresh.close();
 });
 
 test("controls_have_labels", async () => {
