@@ -96,7 +96,7 @@ step "module: compiled in $((SECONDS - start)) s, $(stat -c %s "$module" 2>/dev/
 rm -rf dist
 mkdir dist
 "$bindgen" --target web --no-typescript --out-dir dist "$module"
-cp page/* ../packs/gnm_sample.aosrig ../packs/gltf_sample.glb dist/
+cp page/* ../packs/gnm_sample.aosrig dist/
 for file in dist/rigeval_web_bg.wasm dist/rigeval_web.js; do
   step "$file: $(wc -c <"$file" | tr -d ' ') bytes, $(gzip -9 -c "$file" | wc -c | tr -d ' ') compressed"
 done

@@ -7,9 +7,9 @@ const count = new Intl.NumberFormat("en");
 
 /** How each rig of the switch comes to be shown; `own` joins with the first file that opens. */
 const rigs = {
+  gltf: (viewer) => viewer.openSample("gltf"),
   gnm: async (viewer) => viewer.open("gnm_sample.aosrig", await fetchBytes("gnm_sample.aosrig")),
-  orl: (viewer) => viewer.openSample(),
-  gltf: async (viewer) => viewer.open("gltf_sample.glb", await fetchBytes("gltf_sample.glb")),
+  orl: (viewer) => viewer.openSample("orl"),
 };
 
 /** A group of sliders: its title, and how the names of its shapes begin. */
@@ -206,7 +206,7 @@ function start(viewer, adapter) {
 
   // For the console and for the test of this page.
   globalThis.rigeval = { viewer };
-  return show("gnm", rigs.gnm).then(() => requestAnimationFrame(frame));
+  return show("gltf", rigs.gltf).then(() => requestAnimationFrame(frame));
 }
 
 function listenForDrops(openFile) {

@@ -16,8 +16,8 @@ use rigeval::expression::performance::Performance;
 use rigeval::expression::{ArkitShape, Gaze};
 use rigeval::glam::Vec2;
 use rigeval::head::HeadSize;
-use rigeval::orl;
 use rigeval::picture::{Mode, Scene, Shot, Subject};
+use rigeval::{gltf, orl};
 use view::View;
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlCanvasElement;
@@ -81,14 +81,17 @@ impl Viewer {
         Ok(())
     }
 
-    /// Shows the MetaHuman-like head that the library makes.
+    /// Shows a head that the library makes: a full-size one as `gltf`, a small one as `orl`, which takes longer to make.
     ///
     /// # Errors
-    /// As [`Viewer::open`].
+    /// Another name; as [`Viewer::open`].
     #[wasm_bindgen(js_name = openSample)]
-    pub fn open_sample(&mut self) -> Result<(), JsError> {
-        let bytes = orl::sample::sample(HeadSize::Small).write(orl::sample::FILE_VERSION)?;
-        self.open("sample.dna", bytes)
+    pub fn open_sample(&mut self, rig: &str) -> Result<(), JsError> {
+        match rig {
+            "gltf" => self.open("sample.glb", gltf::sample::sample(HeadSize::Full)),
+            "orl" => self.open("sample.dna", orl::sample::sample(HeadSize::Small).write(orl::sample::FILE_VERSION)?),
+            _ => Err(JsError::new(&format!("sample: expected gltf or orl, got {rig}"))),
+        }
     }
 
     fn load(&self, name: &str, bytes: Vec<u8>) -> Result<Shown, String> {
