@@ -149,6 +149,7 @@ function start(viewer, adapter) {
       input.parentElement.classList.toggle("idle", !drives[shape]);
       input.parentElement.title = drives[shape] ? "" : "Moves nothing on this rig";
     }
+    $("faceless").hidden = drives.some(Boolean);
     document.body.dataset.rig = viewer.rig;
   }
 

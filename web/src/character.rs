@@ -4,7 +4,7 @@ use crate::face::Face;
 use rigeval::backend::RigBackend;
 use rigeval::error::{BackendError, ControlError};
 use rigeval::expression::ExpressionMap;
-use rigeval::glam::{DAffine3, DQuat, DVec3, Quat};
+use rigeval::glam::{DAffine3, DQuat, DVec3, EulerRot, Quat};
 use rigeval::gltf;
 use rigeval::gltf::face::GltfFace;
 use rigeval::gltf::gpu::{GltfBackend, GltfDeviceModel, GltfOptions};
@@ -18,6 +18,7 @@ use rigeval::orl::gpu::{OrlBackend, OrlDeviceModel, OrlOptions};
 use rigeval::orl::instance::OrlInstance;
 use rigeval::scene::{SceneData, SceneRig};
 use rigeval::skeleton::humanoid::HumanoidBone;
+use rigeval::skeleton::vrm::VrmVersion;
 use rigeval::skeleton::{JointInput, JointOverride, Skeleton};
 use std::sync::Arc;
 
@@ -27,7 +28,9 @@ pub struct Character {
     backend: Box<dyn RigBackend>,
     /// From ARKit weights to controls; of a file without a face none.
     map: Option<ExpressionMap>,
-    /// Neck and head: which joint, and its axes at rest.
+    /// How the character stands: glTF looks along +Z, VRM 0.x along -Z.
+    facing: DQuat,
+    /// Neck and head: which joint, and its axes at rest, as the character sees them.
     turns: [Option<(String, DQuat)>; 2],
     eyes: Eyes,
     controls: Vec<f32>,
@@ -52,10 +55,11 @@ impl Character {
         let (skeleton, worlds) = rest_worlds(&rig);
         let humanoid = skeleton.humanoid();
         let joint = |bone: HumanoidBone, name: &str| humanoid.joints.get(&bone).copied().or(skeleton.joint(name));
+        let facing = facing(&rig);
         let turn = |bone, name| {
             let joint: usize = joint(bone, name)?;
             let (_, rotation, _) = worlds[joint].to_scale_rotation_translation();
-            Some((skeleton.names()[joint].clone(), rotation))
+            Some((skeleton.names()[joint].clone(), facing.inverse() * rotation))
         };
         let turns = [turn(HumanoidBone::Neck, "neck_01"), turn(HumanoidBone::Head, "head")];
         let eyes = match &rig {
@@ -66,15 +70,16 @@ impl Character {
             SceneRig::Orl(_) => {
                 let left = joint(HumanoidBone::LeftEye, "FACIAL_L_Eye");
                 let right = joint(HumanoidBone::RightEye, "FACIAL_R_Eye");
-                Eyes::at([left, right], &worlds, &*backend)
+                Eyes::at([left, right], &worlds, facing, &*backend)
             }
             SceneRig::Gltf(model) => {
                 let eyes = GltfFace::of(model).eyes.map(|eye| eye.ok().map(|eye| eye.joint));
-                Eyes::at(eyes, &worlds, &*backend)
+                Eyes::at(eyes, &worlds, facing, &*backend)
             }
         };
         let controls = backend.info().default_controls.clone();
-        Ok(Character { map: space.arkit().ok().cloned(), rig, backend, turns, eyes, controls, overrides: Vec::new() })
+        let map = space.arkit().ok().cloned();
+        Ok(Character { map, rig, backend, facing, turns, eyes, controls, overrides: Vec::new() })
     }
 
     /// The rig on the device.
@@ -113,12 +118,12 @@ impl Character {
         format!("{{{}}}", self.overrides.iter().map(entry).collect::<Vec<_>>().join(", "))
     }
 
-    /// Sets controls and joints to what a face does.
+    /// Sets controls and joints to what a face does; a file without a face plays its first clip.
     ///
     /// # Errors
     /// Weights that are no numbers.
     pub fn set(&mut self, face: &Face) -> Result<(), ControlError> {
-        let Some(map) = &self.map else { return Ok(()) };
+        let Some(map) = &self.map else { return self.set_clip(face.moment_s) };
         map.controls(&face.weights, &mut self.controls)?;
         if let (SceneRig::Gnm(_), Some(gaze)) = (&self.rig, face.gaze) {
             // These rigs turn their eyes by angles, which reach further than the weights.
@@ -135,6 +140,24 @@ impl Character {
         self.backend.set_controls(0, &self.controls)?;
         self.backend.set_joint_overrides(0, &joint_overrides(&self.overrides))?;
         Ok(())
+    }
+
+    fn set_clip(&mut self, moment_s: f64) -> Result<(), ControlError> {
+        let SceneRig::Gltf(model) = &self.rig else { return Ok(()) };
+        let Some(clip) = model.clips().first() else { return Ok(()) };
+        self.controls.copy_from_slice(&self.backend.info().default_controls);
+        // At rest before it first plays, and again after a reset.
+        if moment_s > 0.0 {
+            let length_s = f64::from(clip.end()).max(f64::MIN_POSITIVE);
+            clip.sample(moment_s.rem_euclid(length_s), &mut clip.cursor(), &mut self.controls);
+        }
+        self.backend.set_controls(0, &self.controls)?;
+        Ok(())
+    }
+
+    /// How the character stands, about +Y, radians.
+    pub fn facing_rad(&self) -> f32 {
+        self.facing.to_euler(EulerRot::YXZ).0 as f32
     }
 
     /// The offset of a point from the middle of the eyes at rest, as a gaze takes it.
@@ -193,6 +216,15 @@ fn backend(gpu: &GpuContext, rig: &SceneRig) -> Result<Box<dyn RigBackend>, Back
     })
 }
 
+fn facing(rig: &SceneRig) -> DQuat {
+    match rig {
+        SceneRig::Gltf(model) if matches!(model.vrm(), Ok(Some(table)) if table.version == VrmVersion::V0) => {
+            DQuat::from_rotation_y(std::f64::consts::PI)
+        }
+        _ => DQuat::IDENTITY,
+    }
+}
+
 fn rest_worlds(rig: &SceneRig) -> (&Skeleton, Vec<DAffine3>) {
     match rig {
         SceneRig::Gnm(pack) => (pack.skeleton(), pack.skeleton().worlds(pack.rest_locals(), &JointInput::default())),
@@ -203,16 +235,19 @@ fn rest_worlds(rig: &SceneRig) -> (&Skeleton, Vec<DAffine3>) {
 
 impl Eyes {
     /// Eyes at two joints; without them in front, two thirds up.
-    fn at(joints: [Option<usize>; 2], worlds: &[DAffine3], rig: &dyn RigBackend) -> Eyes {
+    fn at(joints: [Option<usize>; 2], worlds: &[DAffine3], facing: DQuat, rig: &dyn RigBackend) -> Eyes {
         let middle = match joints {
             [Some(left), Some(right)] => (worlds[left].translation + worlds[right].translation) / 2.0,
             _ => {
                 let bounds = rig.info().rest_bounds;
                 let [min, max] = [bounds.min, bounds.max].map(|p| DVec3::from(p.map(f64::from)));
-                DVec3::new((min.x + max.x) / 2.0, min.y + (max.y - min.y) * 2.0 / 3.0, max.z)
+                let front = facing * DVec3::Z;
+                let middle = (min + max) / 2.0 + front * (max.z - min.z) / 2.0;
+                DVec3 { y: min.y + (max.y - min.y) * 2.0 / 3.0, ..middle }
             }
         };
-        Eyes { middle, local_from_output: DAffine3::IDENTITY }
+        let local_from_output = DAffine3::from_quat(facing.inverse());
+        Eyes { middle: local_from_output.transform_point3(middle), local_from_output }
     }
 }
 

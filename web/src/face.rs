@@ -17,6 +17,8 @@ const LOOKS: [[ArkitShape; 4]; 2] = [
 /// Weights, gaze and head turns of one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Face {
+    /// The moment of what plays, seconds.
+    pub moment_s: f64,
     /// ARKit weights, 0..1, by the shapes' discriminants. Those of `eyeLook` say what the gaze does, as well as they can.
     pub weights: [f32; 52],
     /// Both eyes; none where the `eyeLook` weights were set by hand.
@@ -29,15 +31,15 @@ pub struct Face {
 
 impl Default for Face {
     fn default() -> Face {
-        Face { weights: [0.0; 52], gaze: None, neck: Quat::IDENTITY, head: Quat::IDENTITY }
+        Face { moment_s: 0.0, weights: [0.0; 52], gaze: None, neck: Quat::IDENTITY, head: Quat::IDENTITY }
     }
 }
 
 impl Face {
     /// A moment of the library's performance.
-    pub fn performing(seconds: f64) -> Face {
-        let Performance { weights, target, neck, head } = Performance::at(seconds);
-        let mut face = Face { weights, gaze: None, neck, head };
+    pub fn performing(moment_s: f64) -> Face {
+        let Performance { weights, target, neck, head } = Performance::at(moment_s);
+        let mut face = Face { moment_s, weights, gaze: None, neck, head };
         face.look(Gaze::toward(target, [[0.0; 3]; 2]));
         face
     }

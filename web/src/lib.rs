@@ -12,7 +12,6 @@ use device::Screen;
 use face::Face;
 use js_sys::{Float32Array, Promise};
 use rigeval::error::ControlError;
-use rigeval::expression::performance::Performance;
 use rigeval::expression::{ArkitShape, Gaze};
 use rigeval::glam::Vec2;
 use rigeval::head::HeadSize;
@@ -32,8 +31,7 @@ pub struct Viewer {
     shown: Option<Shown>,
     face: Face,
     view: View,
-    /// The moment of the performance, seconds, and when it was, by the page's clock.
-    moment_s: f64,
+    /// When the last moment of what plays was, by the page's clock.
     clock_ms: Option<f64>,
     is_playing: bool,
     is_stale: bool,
@@ -58,7 +56,6 @@ impl Viewer {
             shown: None,
             face: Face::default(),
             view: View::default(),
-            moment_s: 0.0,
             clock_ms: None,
             is_playing: false,
             is_stale: true,
@@ -153,7 +150,6 @@ impl Viewer {
     /// Puts the face to rest, and the camera back.
     pub fn reset(&mut self) {
         self.is_playing = false;
-        self.moment_s = 0.0;
         self.face = Face::default();
         self.view = View::default();
         self.is_stale = true;
@@ -212,7 +208,6 @@ impl Viewer {
     /// Puts the performance to a moment, seconds, and stops it there.
     pub fn seek(&mut self, seconds: f64) {
         self.is_playing = false;
-        self.moment_s = seconds;
         self.face = Face::performing(seconds);
         self.is_stale = true;
     }
@@ -230,9 +225,8 @@ impl Viewer {
     pub fn frame(&mut self, now_ms: f64) -> Result<bool, JsError> {
         if self.is_playing {
             let elapsed_ms = self.clock_ms.map_or(0.0, |before| (now_ms - before).max(0.0));
-            self.moment_s = (self.moment_s + elapsed_ms / 1e3).rem_euclid(Performance::ROUND_S);
             self.clock_ms = Some(now_ms);
-            self.face = Face::performing(self.moment_s);
+            self.face = Face::performing(self.face.moment_s + elapsed_ms / 1e3);
         }
         if !(self.is_stale || self.is_playing) {
             return Ok(false);
@@ -272,7 +266,7 @@ impl Viewer {
     }
 
     fn camera(&self, character: &Character) -> rigeval::picture::Camera {
-        self.view.camera(&character.backend().info().rest_bounds, self.screen.aspect())
+        self.view.camera(&character.backend().info().rest_bounds, character.facing_rad(), self.screen.aspect())
     }
 }
 

@@ -44,9 +44,9 @@ impl View {
         self.zoom = (self.zoom * ZOOM_STEP.powf(steps)).clamp(ZOOM[0], ZOOM[1]);
     }
 
-    /// The camera that frames these bounds.
-    pub fn camera(&self, bounds: &Aabb, aspect: f32) -> Camera {
-        let camera = Camera::around(bounds, self.yaw, self.pitch, aspect);
+    /// The camera that frames these bounds of a character that stands turned by `facing_rad` about +Y.
+    pub fn camera(&self, bounds: &Aabb, facing_rad: f32, aspect: f32) -> Camera {
+        let camera = Camera::around(bounds, facing_rad + self.yaw, self.pitch, aspect);
         // A longer lens, not a nearer camera: the planes of depth stay right.
         Camera { fov_y_rad: (camera.fov_y_rad * self.zoom).min(FRAC_PI_2), ..camera }
     }
