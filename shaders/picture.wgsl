@@ -164,7 +164,7 @@ fn eye_color(offset: vec3<f32>, angle: f32, pixel: f32, sclera: vec3<f32>) -> ve
     let edge = clamp(pixel, 1e-4, 0.2);
     let across = clamp((angle - PUPIL_RAD) / (IRIS_RAD - PUPIL_RAD), 0.0, 1.0);
     let around = atan2(offset.y, offset.x);
-    let fibres = 0.5 + 0.25 * sin(around * 24.0 + 5.0 * across) + 0.25 * sin(around * 41.0);
+    let fibres = 0.5 + 0.25 * cos(around * 24.0) + 0.25 * cos(around * 42.0);
     // Fibres finer than a pixel would flicker.
     let drawn_fibres = mix(fibres, 0.5, smoothstep(0.02, 0.10, edge));
     let inner = vec3<f32>(0.20, 0.115, 0.035);
@@ -219,10 +219,10 @@ fn fs_normals(in: Surface) -> @location(0) vec4<f32> {
 fn fs_wire(in: Surface) -> @location(0) vec4<f32> {
     let width = fwidth(in.corner);
     let from_edges = in.corner / max(width, vec3<f32>(1e-6));
-    let nearest = min(from_edges.x, min(from_edges.y, from_edges.z));
-    // Triangles smaller than a few pixels would be all line.
-    let coarse = max(width.x, max(width.y, width.z));
-    let line = (1.0 - smoothstep(0.35, 1.25, nearest)) * (0.85 - 0.60 * smoothstep(0.08, 0.6, coarse));
+    // Edges that lie closer together than a few pixels would be all line.
+    let strength = vec3<f32>(0.85) - 0.70 * smoothstep(vec3<f32>(0.10), vec3<f32>(0.55), width);
+    let lines = (1.0 - smoothstep(vec3<f32>(0.35), vec3<f32>(1.25), from_edges)) * strength;
+    let line = max(lines.x, max(lines.y, lines.z));
     let n = face_normal(in.world);
     let towards = normalize(view.eye.xyz - in.world);
     let shade = 0.30 + 0.70 * max(dot(n, normalize(view.key.xyz + towards)), 0.0);

@@ -7,6 +7,7 @@ mod bake_mesh;
 mod bundle;
 #[path = "cli/check.rs"]
 mod check;
+mod common;
 #[path = "cli/fixtures.rs"]
 mod fixtures;
 #[path = "cli/gltf.rs"]
@@ -20,6 +21,8 @@ mod hostile;
 mod orl;
 #[path = "cli/orl_eval.rs"]
 mod orl_eval;
+#[path = "cli/render.rs"]
+mod render;
 
 use fixtures::{controls, folder, gnmw, tiny_pack};
 use rigeval::gnm::cpu::gnm_blend;
@@ -403,6 +406,14 @@ fn demo_writes_frames_that_check() {
     assert_eq!(report["vertices"], Value::from(17821));
     assert!(report["vertices_per_second"].as_f64().unwrap() > 0.0);
     assert_eq!(report["pass"], Value::from(true));
+    assert_eq!(report["gltf"]["vertices"], Value::from(17821));
+    let second = "--controls shown/gltf_controls.npy --overrides shown/gltf_overrides.json --device cpu";
+    succeed(dir.path(), &format!("eval shown/head.glb {second} -o again.npy"));
+    let [again, shown] = ["again.npy", "shown/gltf_vertices.npy"].map(|f| fs::read(dir.path().join(f)).unwrap());
+    assert_eq!(again, shown, "the files of the second character give its vertices");
+    let moved: Vec<f64> = npy::read(&shown).unwrap().into_f64().unwrap();
+    let (first, last) = (&moved[..17821 * 3], &moved[5 * 17821 * 3..]);
+    assert!(first.iter().zip(last).any(|(a, b)| (a - b).abs() > 1e-4), "it performs");
     let text = succeed(dir.path(), "check shown/head.aosrig --frames shown --device cpu").stdout;
     assert!(text.contains("6 frames of 17821 vertices") && text.contains("rigeval gnm formula"), "{text}");
 }

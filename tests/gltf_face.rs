@@ -291,6 +291,27 @@ fn real_name_lists_bind_on_every_mesh() {
 }
 
 #[test]
+#[cfg(unix)]
+fn buffer_behind_a_link_out_of_the_bundle_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let case = head(named("LeftEye"), named("RightEye"), named("head"));
+    let mut document = case.document();
+    document["buffers"][0]["uri"] = json!("rig.bin");
+    std::fs::create_dir_all(dir.path().join("bundle/a")).unwrap();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(dir.path().join(name), bytes).unwrap();
+    write("bundle/a/rig.gltf", document.to_string().as_bytes());
+    write("rig.bin", &case.bin);
+    let link = dir.path().join("bundle/a/rig.bin");
+    std::os::unix::fs::symlink(dir.path().join("rig.bin"), &link).unwrap();
+    let files = rigeval::files::Files::Folder(dir.path().join("bundle"));
+    let error = GltfModel::read(&files, "a/rig.gltf").unwrap_err().to_string();
+    assert!(error.contains("a/rig.bin: /buffers/0/uri: ") && error.contains("a link that leads out of it"), "{error}");
+    std::fs::remove_file(&link).unwrap();
+    write("bundle/a/rig.bin", &case.bin);
+    assert!(GltfModel::read(&files, "a/rig.gltf").is_ok());
+}
+
+#[test]
 fn file_of_a_bundle_finds_its_buffers_in_its_own_folder_alone() {
     use rigeval::files::Files;
     let case = head(named("LeftEye"), named("RightEye"), named("head"));

@@ -1,17 +1,36 @@
-//! Known faults of other loaders, players and deformers: each a tiny file made here, and the right answer.
+//! Known faults of other loaders, players and deformers: each a tiny file made here, and the right answer, on the CPU and on a device.
 
+#[cfg(feature = "gpu")]
+mod common;
 mod gltf_case;
+#[cfg(feature = "gpu")]
+#[path = "gltf_case/device.rs"]
+mod on_device;
 
 use gltf_case::*;
 use rigeval::error::LoadErrorKind;
 use rigeval::gltf::bounds::GltfBounds;
-use rigeval::gltf::cpu::{gltf_morph, gltf_morph_normals, gltf_morph_tangents};
+use rigeval::gltf::cpu::{gltf_morph_normals, gltf_morph_tangents};
+use rigeval::gltf::model::GltfModel;
 use rigeval::gltf::pose::{GltfPose, OutputSpace};
 use rigeval::math::Aabb;
 use serde_json::json;
 
 const ONE: [f32; 4] = [1.0, 0.0, 0.0, 0.0];
 const Z_20_DEG: f32 = 0.173_648_18;
+
+/// The vertices at some controls, which the device finds too, with the directions that the file has.
+fn vertices(model: &GltfModel, controls: &[f32]) -> Vec<[f32; 3]> {
+    #[cfg(feature = "gpu")]
+    on_device::check(model, controls);
+    gltf_case::vertices(model, controls)
+}
+
+/// The vertices as the file stands.
+fn rest(model: &GltfModel) -> Vec<[f32; 3]> {
+    assert_eq!(gltf_case::rest(model), gltf_case::vertices(model, model.controls().defaults()));
+    vertices(model, model.controls().defaults())
+}
 
 /// B01: skins without inverse bind matrices.
 #[test]
@@ -54,17 +73,34 @@ fn second_influence_set_counts() {
     assert_eq!(model.report().renormalised_vertices, 0);
 }
 
-/// B06: the skinned node's own transform and its parent's.
+/// B06: the skinned node's own transform and its parent's. A strip of ten vertices over two joints, straight and bent.
 #[test]
 fn transform_of_the_skinned_node_is_ignored() {
-    let plain = Case::skinned(&[[1.0, 0.0, 0.0]], &TRIANGLE, &[[0; 4]; 3], &[ONE; 3]);
+    let strip: Vec<[f32; 3]> = (0..10).map(|i| [(i % 2) as f32 - 0.5, 0.5 * (i / 2) as f32, 0.0]).collect();
+    let share = |i: usize| [1.0 - 0.25 * (i / 2) as f32, 0.25 * (i / 2) as f32, 0.0, 0.0];
+    let weights: Vec<[f32; 4]> = (0..10).map(share).collect();
+    let mut plain = Case::skinned(&[[0.0; 3], [0.0, 1.0, 0.0]], &strip, &[[0, 1, 0, 0]; 10], &weights);
+    let bind = |y: f32| [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, -y, 0.0, 1.0];
+    let binds = plain.rows(&[bind(0.0), bind(1.0)]);
+    plain.json["skins"][0]["inverseBindMatrices"] = json!(binds);
+    plain.json["nodes"][0]["children"] = json!([1]);
+    plain.json["scenes"][0]["nodes"] = json!([0, 2]);
     let mut case = plain.clone();
-    case.json["nodes"][1]["translation"] = json!([0, 1, 0]);
-    case.push("nodes", json!({"children": [1], "translation": [1, 0, 0]}));
-    case.json["scenes"][0]["nodes"] = json!([0, 2]);
-    let model = case.model();
-    assert_eq!(rest(&model), rest(&plain.model()));
+    case.json["nodes"][2]["translation"] = json!([0, 1, 0]);
+    case.push("nodes", json!({"children": [2], "translation": [1, 0, 0]}));
+    case.json["scenes"][0]["nodes"] = json!([0, 3]);
+    let (model, plain) = (case.model(), plain.model());
     assert_eq!(model.report().ignored_mesh_transforms, 1);
+    assert_eq!((rest(&model), rest(&plain)), (strip.clone(), strip.clone()));
+    let bent = |model: &GltfModel| {
+        let mut controls = model.controls().defaults().to_vec();
+        let half = std::f32::consts::FRAC_1_SQRT_2;
+        controls[control(model, "node/#1/rotation/z")] = half;
+        controls[control(model, "node/#1/rotation/w")] = half;
+        vertices(model, &controls)
+    };
+    assert_eq!(bent(&model), bent(&plain));
+    assert_near(&bent(&model)[8..], &[[-1.0, 0.5, 0.0], [-1.0, 1.5, 0.0]], 1e-6);
 }
 
 /// B09: a child listed before its parent.
@@ -92,6 +128,7 @@ fn tangent_is_turned_and_keeps_its_sign() {
     case.primitive()["attributes"]["NORMAL"] = json!(normal);
     case.primitive()["attributes"]["TANGENT"] = json!(tangent);
     let model = case.model();
+    assert_eq!(rest(&model), [[0.0; 3]]);
     let pose = GltfPose::new(&model, OutputSpace::World);
     assert_near(&gltf_morph_normals(model.mesh(), &pose).unwrap(), &[[0.0, 0.0, 1.0]], 1e-6);
     assert_near(&gltf_morph_tangents(model.mesh(), &pose).unwrap(), &[[0.0, 1.0, 0.0, -1.0]], 1e-6);
@@ -186,12 +223,11 @@ fn targets_with_different_attributes_keep_their_places() {
     let mut controls = model.controls().defaults().to_vec();
     controls[..2].copy_from_slice(&[1.0, 1.0]);
     pose.set_controls(&model, &controls).unwrap();
-    assert_eq!(gltf_morph(model.mesh(), &pose), TRIANGLE.map(|p| [p[0], p[1], 2.0]));
+    assert_eq!(vertices(&model, &controls), TRIANGLE.map(|p| [p[0], p[1], 2.0]));
     let diagonal = std::f32::consts::FRAC_1_SQRT_2;
     assert_near(&gltf_morph_normals(model.mesh(), &pose).unwrap(), &[[diagonal, 0.0, diagonal]; 3], 1e-6);
     controls[0] = 0.0;
-    pose.set_controls(&model, &controls).unwrap();
-    assert_eq!(gltf_morph(model.mesh(), &pose), TRIANGLE);
+    assert_eq!(vertices(&model, &controls), TRIANGLE);
 }
 
 /// B14: the layout of a weights channel.
@@ -377,9 +413,9 @@ fn quantised_targets_decode() {
 #[test]
 fn bounds_follow_the_vertices() {
     let cube: Vec<[f32; 3]> = (0..8).map(|i| [(i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2) as f32]).collect();
-    let mut case = Case::new();
-    let (position, higher) = (case.rows(&cube), case.rows(&cube.iter().map(|p| [0.0, p[1], 0.0]).collect::<Vec<_>>()));
-    case.mesh_node(json!({"attributes": {"POSITION": position}, "targets": [{"POSITION": higher}]}), json!({}));
+    let mut case = Case::skinned(&[[0.0; 3]], &cube, &[[0; 4]; 8], &[ONE; 8]);
+    let higher = case.rows(&cube.iter().map(|p| [0.0, p[1], 0.0]).collect::<Vec<_>>());
+    case.primitive()["targets"] = json!([{"POSITION": higher}]);
     let model = case.model();
     assert_eq!(model.info(1).rest_bounds, Aabb { min: [0.0; 3], max: [1.0; 3] });
     let mut controls = model.controls().defaults().to_vec();

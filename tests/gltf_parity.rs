@@ -10,11 +10,12 @@ use common::{device, fill_unwritten, vertices};
 use glam::{Affine3A, Vec3};
 use rigeval::backend::RigBackend;
 use rigeval::gltf::cpu::{gltf_morph, gltf_morph_normals, gltf_morph_tangents};
-use rigeval::gltf::gpu::{GltfBackend, GltfOptions};
+use rigeval::gltf::gpu::{GltfBackend, GltfDeviceModel, GltfOptions};
 use rigeval::gltf::model::GltfModel;
 use rigeval::gltf::pose::{GltfPose, OutputSpace};
 use rigeval::gpu::headless::Headless;
 use rigeval::info::JointId;
+use rigeval::lbs::Skinning;
 use rigeval::normals::{Incidence, normals};
 use rigeval::npy;
 use rigeval::skeleton::JointOverride;
@@ -28,8 +29,13 @@ use synthetic::Numbers;
 /// One instance, a part of a tile of four, and one instance beyond a tile.
 const INSTANCES: [usize; 3] = [1, 3, 5];
 
-const ALL: GltfOptions =
-    GltfOptions { normals: true, tangents: true, previous_positions: true, space: OutputSpace::World };
+const ALL: GltfOptions = GltfOptions {
+    normals: true,
+    tangents: true,
+    previous_positions: true,
+    space: OutputSpace::World,
+    skinning: Skinning::Linear,
+};
 
 /// Of unit vectors: f32 products of a blended matrix' entries, and the length that a morph leaves over.
 const DIRECTION_TOLERANCE: f32 = 1e-4;
@@ -105,7 +111,8 @@ fn check(gpu: &Headless, what: &str, model: GltfModel, instances: usize, options
     let model = Arc::clone(device_model.model());
     let mesh = model.mesh();
     let mut backend = GltfBackend::new(&gpu.context(), &device_model, instances, options).expect("within limits");
-    let mut twins = vec![GltfPose::new(&model, options.space); instances];
+    let rest = GltfPose::new(&model, options.space).with_skinning(options.skinning);
+    let mut twins = vec![rest; instances];
     let mut last: Vec<[f32; 3]> = twins.iter().flat_map(|twin| gltf_morph(mesh, twin)).collect();
     assert_close(&format!("{what}, rest"), &last, &current(gpu, &backend));
     for step in 0..3 {
@@ -149,6 +156,19 @@ fn file_equals_its_twins() {
         let tangents = GltfOptions { tangents: true, space: OutputSpace::MeshParent, ..GltfOptions::default() };
         check(gpu, "tangents, mesh parent", model(true), instances, tangents);
         check(gpu, "mesh parent", model(true), instances, GltfOptions { space: OutputSpace::MeshParent, ..ALL });
+    }
+}
+
+#[test]
+fn file_by_dual_quaternions_equals_its_twins() {
+    let Some(gpu) = device("file_by_dual_quaternions_equals_its_twins") else { return };
+    let all = GltfOptions { skinning: Skinning::DualQuaternion, ..ALL };
+    for instances in INSTANCES {
+        check(gpu, "dual quaternions", model(true), instances, all);
+    }
+    for instances in [1, 3] {
+        let space = OutputSpace::MeshParent;
+        check(gpu, "dual quaternions, mesh parent", model(true), instances, GltfOptions { space, ..all });
     }
 }
 
@@ -205,9 +225,16 @@ fn directions_at_rest_computed_equal_those_uploaded() {
 fn flat_and_tiny_matrices_keep_normals_finite() {
     let Some(gpu) = device("flat_and_tiny_matrices_keep_normals_finite") else { return };
     let device_model = device_model(gpu, model(true));
+    for skinning in [Skinning::Linear, Skinning::DualQuaternion] {
+        flat_and_tiny(gpu, &device_model, skinning);
+    }
+}
+
+fn flat_and_tiny(gpu: &Headless, device_model: &Arc<GltfDeviceModel>, skinning: Skinning) {
     let model = device_model.model();
-    let mut backend = GltfBackend::new(&gpu.context(), &device_model, 3, ALL).expect("within limits");
-    let mut twins = vec![GltfPose::new(model, OutputSpace::World); 3];
+    let options = GltfOptions { skinning, ..ALL };
+    let mut backend = GltfBackend::new(&gpu.context(), device_model, 3, options).expect("within limits");
+    let mut twins = vec![GltfPose::new(model, OutputSpace::World).with_skinning(skinning); 3];
     let control = |name: &str| model.controls().names().iter().position(|n| n == name).expect(name);
     let root = control("node/hips/scale/x");
     let stand = control("node/stand/scale/x");
@@ -361,4 +388,47 @@ fn frames_of_the_corpus_match_on_the_device() {
     eprintln!("{directions} lists of normals or tangents, off by {worst_off:.3e} at most");
     assert!(wrong.is_empty(), "{} of {frames} frames:\n{}", wrong.len(), wrong.join("\n"));
     assert!(frames > 150 && directions > 100, "only {frames} frames, {directions} lists of directions");
+}
+
+#[test]
+fn garment_follows_the_avatar_by_joint_name_on_the_device() {
+    let test = "garment_follows_the_avatar_by_joint_name_on_the_device";
+    let Some(gpu) = device(test) else { return };
+    let folder = Path::new(CORPUS);
+    if !folder.is_dir() {
+        eprintln!("SKIP {test}: no folder {CORPUS}; joint_worlds_hold_until_they_are_given_back covers the call");
+        return;
+    }
+    for case in list(&json(&folder.join("retarget.json"))) {
+        let frames = list(&case["frames"]);
+        let open = |key: &str, instances: usize| {
+            let model = GltfModel::open(&folder.join(case[key].as_str().unwrap())).unwrap();
+            let model = device_model(gpu, model);
+            GltfBackend::new(&gpu.context(), &model, instances, GltfOptions::default()).expect("within limits")
+        };
+        // An instance for each frame: one dispatch dresses them all.
+        let (mut avatar, mut garment) = (open("avatar", 1), open("garment", frames.len()));
+        let joint = |rig: &GltfBackend, name: &Value| rig.info().joint(name.as_str().unwrap()).expect("a joint");
+        assert!(list(&case["joint_map"]).len() >= 24);
+        for (instance, stated) in frames.iter().enumerate() {
+            let values = frame_controls(avatar.model().model(), stated);
+            avatar.set_controls(0, &values).unwrap();
+            let world = |pair: &Value| {
+                let from = avatar.pose(0).worlds()[joint(&avatar, &pair[1]).0];
+                (joint(&garment, &pair[0]), Affine3A::from_mat4(glam::DMat4::from(from).as_mat4()))
+            };
+            let worlds: Vec<_> = list(&case["joint_map"]).iter().map(world).collect();
+            assert_eq!(garment.set_joint_worlds(instance, &worlds), Ok(true));
+        }
+        frame(gpu, &mut garment);
+        let found = current(gpu, &garment);
+        for (stated, found) in frames.iter().zip(found.chunks_exact(found.len() / frames.len())) {
+            let bytes = std::fs::read(folder.join(stated["file"].as_str().unwrap())).unwrap();
+            let want: Vec<[f32; 3]> = npy::read(&bytes).unwrap().into_f32().unwrap().as_chunks().0.to_vec();
+            assert_eq!(found.len(), want.len(), "{}", stated["file"]);
+            let size = want.as_flattened().iter().fold(1e-6_f32, |most, x| most.max(x.abs()));
+            let error = f64::from(apart(&want, found)) / f64::from(size);
+            assert!(error <= FRAME_TOLERANCE, "{}: {error:.3e}, allowed {FRAME_TOLERANCE:.3e}", stated["file"]);
+        }
+    }
 }

@@ -20,7 +20,7 @@ impl<'a> Container<'a> {
     /// Chunks of unknown kinds are passed over, and so is what follows the stated length.
     ///
     /// # Errors
-    /// `Format` - neither; `Version` - GLB 1; `Truncated` - a length past the end.
+    /// `Format` - neither; `Version` - GLB 1; `Truncated` - a length past the end; `Corrupt` - two documents or two buffers.
     pub(super) fn split(bytes: &'a [u8]) -> Result<Container<'a>, LoadError> {
         if let Some(what) = files::recognise_non_data(bytes) {
             return Err(LoadError::new(LoadErrorKind::Format, "", "a glTF file", what));
@@ -55,6 +55,11 @@ impl<'a> Container<'a> {
             match kind {
                 JSON if chunk == 0 => json = Some(data),
                 BIN if bin.is_none() => bin = Some(data),
+                // Of two, one program would read the first and another the last.
+                JSON | BIN => {
+                    let found = if kind == JSON { "a second JSON chunk" } else { "a second BIN chunk" };
+                    return Err(LoadError::new(LoadErrorKind::Corrupt, field, "one chunk of a kind", found));
+                }
                 _ => {}
             }
             if json.is_none() {
@@ -103,6 +108,16 @@ mod tests {
         assert_eq!((split.json, split.bin), (&b"{}  "[..], Some(&[1, 2, 3, 4][..])));
         let with_tail = [bytes, vec![9; 5]].concat();
         assert_eq!(Container::split(&with_tail).unwrap().bin, Some(&[1, 2, 3, 4][..]));
+    }
+
+    #[test]
+    fn glb_with_two_chunks_of_a_kind_is_rejected() {
+        for (kind, found) in [(JSON, "a second JSON chunk"), (BIN, "a second BIN chunk")] {
+            let bytes = glb(&[chunk(JSON, b"{}  "), chunk(BIN, &[1, 2, 3, 4]), chunk(kind, b"{}  ")]);
+            let error = Container::split(&bytes).unwrap_err();
+            let found_at = (error.kind, error.field.as_str(), error.found.as_str());
+            assert_eq!(found_at, (LoadErrorKind::Corrupt, "GLB chunk 2", found));
+        }
     }
 
     #[test]

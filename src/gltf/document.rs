@@ -4,7 +4,7 @@
 //! `EXT_meshopt_compression`, or whose positions have no bounds; it demands well-formed materials, textures and cameras, which no rig
 //! needs; a value of the wrong type is reported with a line and a column of the file; and without its validation its readers panic.
 
-use super::{looks, whole};
+use super::{looks, object, whole};
 use crate::error::{LoadError, LoadErrorKind};
 use crate::info::Look;
 use serde::{Deserialize, Deserializer};
@@ -16,28 +16,29 @@ use std::fmt::Write;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Root {
+    #[serde(deserialize_with = "object::one")]
     pub(super) asset: Asset,
     #[serde(default)]
     pub(super) extensions_required: Vec<String>,
     #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) scene: Option<usize>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) scenes: Vec<Scene>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) nodes: Vec<Node>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) meshes: Vec<Mesh>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) skins: Vec<Skin>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) animations: Vec<Animation>,
     #[serde(default, deserialize_with = "looks::materials")]
     pub(super) materials: Vec<Look>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) accessors: Vec<Accessor>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) buffer_views: Vec<View>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) buffers: Vec<Buffer>,
     extensions: Option<Box<RawValue>>,
 }
@@ -74,6 +75,7 @@ pub(super) struct Node {
 #[derive(Debug, Deserialize)]
 pub(super) struct Mesh {
     pub(super) name: Option<String>,
+    #[serde(deserialize_with = "object::list")]
     pub(super) primitives: Vec<Primitive>,
     pub(super) weights: Option<Vec<f32>>,
     #[serde(default, rename = "extras", deserialize_with = "target_names")]
@@ -90,11 +92,11 @@ pub(super) struct Primitive {
     pub(super) mode: Option<u32>,
     #[serde(default, deserialize_with = "looks::material")]
     pub(super) material: Option<usize>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::list")]
     pub(super) targets: Vec<Target>,
     #[serde(default, rename = "extras", deserialize_with = "target_names")]
     pub(super) target_names: Vec<Option<String>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::one")]
     pub(super) extensions: PrimitiveExtensions,
 }
 
@@ -127,7 +129,9 @@ pub(super) struct Skin {
 #[derive(Debug, Deserialize)]
 pub(super) struct Animation {
     pub(super) name: Option<String>,
+    #[serde(deserialize_with = "object::list")]
     pub(super) channels: Vec<Channel>,
+    #[serde(deserialize_with = "object::list")]
     pub(super) samplers: Vec<Sampler>,
 }
 
@@ -135,6 +139,7 @@ pub(super) struct Animation {
 pub(super) struct Channel {
     #[serde(deserialize_with = "whole::one")]
     pub(super) sampler: usize,
+    #[serde(deserialize_with = "object::one")]
     pub(super) target: ChannelTarget,
 }
 
@@ -169,6 +174,7 @@ pub(super) struct Accessor {
     pub(super) count: u64,
     #[serde(rename = "type")]
     pub(super) shape: String,
+    #[serde(default, deserialize_with = "object::maybe")]
     pub(super) sparse: Option<Sparse>,
 }
 
@@ -176,7 +182,9 @@ pub(super) struct Accessor {
 pub(super) struct Sparse {
     #[serde(deserialize_with = "whole::one")]
     pub(super) count: u64,
+    #[serde(deserialize_with = "object::one")]
     pub(super) indices: SparseIndices,
+    #[serde(deserialize_with = "object::one")]
     pub(super) values: SparseValues,
 }
 
@@ -211,13 +219,13 @@ pub(super) struct View {
     pub(super) byte_length: u64,
     #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) byte_stride: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object::one")]
     pub(super) extensions: ViewExtensions,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ViewExtensions {
-    #[serde(rename = "EXT_meshopt_compression")]
+    #[serde(default, rename = "EXT_meshopt_compression", deserialize_with = "object::maybe")]
     pub(super) meshopt: Option<Meshopt>,
 }
 
@@ -278,9 +286,11 @@ impl Root {
     pub(super) fn parse(json: &[u8]) -> Result<Root, LoadError> {
         let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
         let mut reader = serde_json::Deserializer::from_slice(json);
-        let root: Root = serde_path_to_error::deserialize(&mut reader).map_err(|e| {
-            let pointer = pointer(e.path());
-            LoadError::new(LoadErrorKind::Format, pointer, "a glTF document", e.into_inner())
+        let mut track = serde_path_to_error::Track::new();
+        let tracked = serde_path_to_error::Deserializer::new(&mut reader, &mut track);
+        let root: Root = object::one(tracked).map_err(|e| {
+            let pointer = pointer(&track.path());
+            LoadError::new(LoadErrorKind::Format, pointer, "a glTF document", e)
         })?;
         reader.end().map_err(|e| LoadError::new(LoadErrorKind::Format, "/", "one JSON document", e))?;
         root.check_version()?;
@@ -381,6 +391,30 @@ mod tests {
         let error = parse(r#"{"asset":{"version":"2.0"},"meshes":[{"primitives":[{"attributes":{"A~/B":"x"}}]}]}"#);
         assert_eq!(error.unwrap_err().field, "/meshes/0/primitives/0/attributes/A~0~1B");
         assert_eq!(parse("[]").unwrap_err().field, "/");
+    }
+
+    #[test]
+    fn list_is_no_object() {
+        for (member, field) in [
+            (r#""buffers":[["a.bin",10]]"#, "/buffers/0"),
+            (r#""nodes":[{},["hips",[0]]]"#, "/nodes/1"),
+            (r#""meshes":[{"primitives":[[{"POSITION":0}]]}]"#, "/meshes/0/primitives/0"),
+            (r#""meshes":[{"primitives":[{"attributes":{},"targets":[[0]]}]}]"#, "/meshes/0/primitives/0/targets/0"),
+            (
+                r#""animations":[{"samplers":[],"channels":[{"sampler":0,"target":[0,"scale"]}]}]"#,
+                "/animations/0/channels/0/target",
+            ),
+            (
+                r#""accessors":[{"componentType":5126,"count":1,"type":"VEC3","sparse":[1,[0],[0]]}]"#,
+                "/accessors/0/sparse",
+            ),
+            (r#""bufferViews":[{"buffer":0,"byteLength":1,"extensions":[null]}]"#, "/bufferViews/0/extensions"),
+        ] {
+            let error = parse(&format!("{{\"asset\":{{\"version\":\"2.0\"}},{member}}}")).expect_err(member);
+            assert_eq!((error.kind, error.field.as_str()), (LoadErrorKind::Format, field), "{error}");
+            assert!(error.found.starts_with("invalid type: sequence, expected an object"), "{error}");
+        }
+        assert_eq!(parse(r#"{"asset":["2.0"]}"#).unwrap_err().field, "/asset");
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub mod mesh;
 mod meshopt;
 pub mod model;
 mod nodes;
+mod object;
 pub mod packing;
 pub mod pose;
 mod references;

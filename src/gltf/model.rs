@@ -97,7 +97,8 @@ impl GltfModel {
         GltfModel::load(&bytes, &Files::Folder(folder.to_path_buf())).map_err(|e| e.in_file(path.display()))
     }
 
-    /// Reads a file of a bundle; the buffers it names must lie in the same folder as it does, or below.
+    /// Reads a file of a bundle; the buffers it names must lie in the same folder as it does, or below. On disk a link may lead to another place in
+    /// the bundle, never out of it.
     ///
     /// # Errors
     /// As [`GltfModel::load`], with the name of the file at fault: the document or a buffer.
@@ -110,8 +111,9 @@ impl GltfModel {
 
     fn posed_positions(&self, pose: &GltfPose) -> impl Iterator<Item = [f32; 3]> {
         let weights = self.mesh.position_deltas().weigh(pose.morph_weights());
-        let rows = pose.skin_rows();
-        (0..self.mesh.vertex_count()).map(move |v| self.mesh.posed_vertex(v, &weights, rows).as_vec3().to_array())
+        let (rows, skinning) = (pose.skin_rows(), pose.skinning());
+        let vertex = move |v| self.mesh.posed_vertex(v, &weights, rows, skinning).as_vec3().to_array();
+        (0..self.mesh.vertex_count()).map(vertex)
     }
 
     /// The positions at the default controls, in world space: what a fresh backend shows, (V, 3).

@@ -1,7 +1,9 @@
 //! A device without a window, for tests and the command line: the only place that makes a device, submits, polls and reads back.
 
 use super::GpuContext;
+use super::bounds::ExactBounds;
 use crate::error::DeviceError;
+use crate::math::Aabb;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -226,6 +228,16 @@ impl Headless {
         self.submit(encoder)?;
         let bytes = self.read_bytes(&buffer)?;
         Ok(bytes.chunks_exact(padded as usize).flat_map(|line| &line[..row as usize]).copied().collect())
+    }
+
+    /// The boxes of all instances, as they were last measured.
+    ///
+    /// # Errors
+    /// `Timeout`, `Lost`, `Reported`.
+    pub fn read_bounds(&self, bounds: &ExactBounds) -> Result<Vec<Aabb>, DeviceError> {
+        let corners = self.read_f32(bounds.buffer())?;
+        let boxes = corners.as_chunks().0.iter();
+        Ok(boxes.map(|&[x, y, z, _, i, j, k, _]| Aabb { min: [x, y, z], max: [i, j, k] }).collect())
     }
 
     /// Whether the device reported anything so far.

@@ -1,5 +1,6 @@
 //! Device plumbing that knows no rig: composed shaders, buffers, shared stages, the limit planner, and a device for tests and the command line.
 
+pub mod bounds;
 mod buffers;
 mod dirty;
 #[cfg(not(target_arch = "wasm32"))]

@@ -46,7 +46,7 @@ pub struct Camera {
 }
 
 /// A portrait lens: a face fills the picture without its nose growing.
-const FOV_Y_RAD: f32 = 0.42;
+const FOV_Y_RAD: f32 = 0.32;
 
 /// The share of the picture that the bounds fill; the rest is margin.
 const FILLED: f32 = 0.92;

@@ -61,7 +61,7 @@ impl Tissue {
     /// sRGB and gloss; none where any colour will do.
     fn look(self) -> Option<Look> {
         let (color, gloss) = match self {
-            Tissue::Skin => ([0.80, 0.62, 0.53], 0.34),
+            Tissue::Skin => ([0.80, 0.65, 0.57], 0.34),
             Tissue::Eye => ([0.91, 0.89, 0.87], 0.95),
             Tissue::Teeth => ([0.90, 0.87, 0.79], 0.62),
             Tissue::Gums => ([0.70, 0.36, 0.36], 0.55),

@@ -24,6 +24,7 @@
 mod camera;
 mod colors;
 mod materials;
+mod occlusion;
 mod painter;
 mod scene;
 mod subject;

@@ -33,7 +33,7 @@ impl Scene {
     pub fn new(camera: Camera) -> Scene {
         Scene {
             camera,
-            key: Light { towards: [-0.55, 0.55, 0.70], color: [1.02, 0.94, 0.84] },
+            key: Light { towards: [-0.55, 0.55, 0.70], color: [1.02, 0.96, 0.88] },
             fill: Light { towards: [0.85, 0.05, 0.35], color: [0.22, 0.27, 0.36] },
             backdrop: [[0.30, 0.33, 0.37], [0.62, 0.65, 0.68]],
         }

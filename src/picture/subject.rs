@@ -1,6 +1,7 @@
 //! A mesh made ready to be painted: its triangles, the colours of its parts, and what the rest shape says about each vertex.
 
 use super::materials::{Material, Tissue};
+use super::occlusion::openness;
 use crate::error::LimitError;
 use crate::gpu::limits::Planner;
 use crate::gpu::{GpuContext, storage_buffer};
@@ -96,12 +97,24 @@ fn buffer<T: bytemuck::NoUninit>(
     buffer
 }
 
+/// The share of light that reaches the most hidden vertex.
+const DARKEST: f32 = 0.12;
+
 /// (V, 4) From the centre of the vertex's eye in its radii, zero outside of eyes, and the light that reaches the vertex, 0..1.
 fn features(mesh: &RigMesh, rest: &[[f32; 3]]) -> Vec<[f32; 4]> {
     let mut features = vec![[0.0, 0.0, 0.0, 1.0]; rest.len()];
     let corners = |part: &MeshPart| mesh.triangles[part.triangles.clone()].as_flattened();
     let position = |v: &u32| rest.get(*v as usize).copied();
     let tissues = mesh.parts.iter().map(|part| (part, Tissue::of(&part.name)));
+    let solid = tissues.clone().filter(|(_, tissue)| *tissue != Tissue::Clear);
+    let solid: Vec<[u32; 3]> = solid.flat_map(|(part, _)| &mesh.triangles[part.triangles.clone()]).copied().collect();
+    let open = openness(&solid, rest);
+    // Eyes turn, and what hides them at rest does not turn with them.
+    for (part, _) in tissues.clone().filter(|(_, tissue)| *tissue != Tissue::Eye) {
+        for v in corners(part).iter().map(|v| *v as usize).filter(|v| *v < rest.len()) {
+            features[v][3] = DARKEST + (1.0 - DARKEST) * open[v];
+        }
+    }
     for (part, _) in tissues.clone().filter(|(_, tissue)| *tissue == Tissue::Eye) {
         for eye in eyes(corners(part), rest) {
             for (v, offset) in eye {

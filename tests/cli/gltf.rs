@@ -3,11 +3,14 @@
 use super::gltf_case::{Case, I8, TRIANGLE, assert_near, container};
 use super::orl::array;
 use super::{json_of, rigeval, succeed};
+use glam::Quat;
 use rigeval::frames::sha256_hex;
 use rigeval::gltf::cpu::{gltf_morph, gltf_morph_normals};
 use rigeval::gltf::model::GltfModel;
 use rigeval::gltf::pose::{GltfPose, OutputSpace};
+use rigeval::lbs::Skinning;
 use rigeval::npy;
+use rigeval::skeleton::JointOverride;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -278,9 +281,34 @@ fn bad_glb_and_bad_use_give_one_line_and_exit_2() {
 }
 
 #[test]
-fn clips_and_times_belong_to_gltf_files() {
+fn eval_by_dual_quaternions_equals_its_twin() {
+    let dir = folder();
+    // The bar's middle is held by two joints by half; the knee bends by half a turn.
+    fs::write(dir.path().join("bent.json"), r#"{"knee": [0, 0, 1, 0]}"#).unwrap();
+    let model = GltfModel::open(&dir.path().join("rig.glb")).unwrap();
+    let bent = JointOverride { joint: "knee", rotation: Quat::from_xyzw(0.0, 1.0, 0.0, 0.0) };
+    for (flag, skinning) in [
+        ("", Skinning::Linear),
+        ("--skinning linear", Skinning::Linear),
+        ("--skinning dual-quaternion", Skinning::DualQuaternion),
+    ] {
+        let mut pose = GltfPose::new(&model, OutputSpace::World).with_skinning(skinning);
+        pose.set_joint_overrides(&model, &[bent]).unwrap();
+        succeed(dir.path(), &format!("eval rig.glb --overrides bent.json {flag} --device cpu -o v.npy"));
+        assert_eq!(frames(dir.path(), "v.npy"), [gltf_morph(model.mesh(), &pose)], "{flag}");
+    }
+}
+
+#[test]
+fn clips_times_and_skinning_belong_to_gltf_files() {
     let dir = super::fixtures::folder();
-    for (rig, flag) in [("rig.aosrig --controls c.npy", "--clip walk"), (super::MODEL, "--times c.npy")] {
+    let cases = [
+        ("rig.aosrig --controls c.npy", "--clip walk"),
+        ("rig.aosrig --controls c.npy", "--skinning linear"),
+        (super::MODEL, "--times c.npy"),
+        (super::MODEL, "--skinning dual-quaternion"),
+    ];
+    for (rig, flag) in cases {
         let run = rigeval(dir.path(), &format!("eval {rig} {flag} --device cpu -o v.npy"));
         assert!(run.code == 2 && run.stderr.contains("belongs to a glTF file"), "{}", run.stderr);
     }

@@ -170,7 +170,9 @@ fn pack_may_be_a_dna_and_then_eyes_and_teeth_come_with_the_skin() {
 
 #[test]
 fn gltf_bundle_without_a_space_takes_its_own_controls_and_arkit_where_it_has_a_face() {
-    let data = loaded(&json!({"rig": rig("gltf")}));
+    let mut block = rig("gltf");
+    (block["control_names"], block["vertex_count"]) = (json!(["of", "another"]), json!(6));
+    let data = loaded(&json!({ "rig": block }));
     let SceneRig::Gltf(model) = &data.rig else { panic!("not a gltf rig") };
     assert_eq!((data.space.space().kind(), data.space.space().dim()), (SpaceKind::Arkit52, 52));
     assert_eq!(data.space.map().unwrap().dim(), model.controls().names().len());

@@ -10,6 +10,7 @@ use rigeval::gltf::bake_mesh::{PosedVertices, bake_mesh};
 use rigeval::gltf::cpu::{gltf_morph, gltf_morph_normals, gltf_morph_tangents};
 use rigeval::gltf::model::GltfModel;
 use rigeval::gltf::pose::{GltfPose, OutputSpace};
+use rigeval::lbs::Skinning;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,7 +97,7 @@ fn controls(args: &Args, model: &Arc<GltfModel>) -> Result<Vec<f32>, Failure> {
     };
     let given = match &args.controls {
         Some(path) => {
-            let rig = PosedRig::Gltf { model: model.clone() };
+            let rig = PosedRig::Gltf { model: model.clone(), skinning: Skinning::Linear };
             let (rows, frames) = rig.controls(arrays::read(path)?, "controls").map_err(named(path))?;
             if frames != 1 {
                 let path = path.display();

@@ -14,7 +14,9 @@ use rigeval::gnm::cpu::gnm_blend;
 use rigeval::gnm::gpu::{GnmBackend, GnmDeviceModel, GnmOptions};
 use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::{GnmPose, Stage};
+use rigeval::gpu::GpuContext;
 use rigeval::gpu::headless::Headless;
+use rigeval::lbs::Skinning;
 use rigeval::math;
 use rigeval::normals::{Incidence, normals};
 use rigeval::orl::cpu::orl_deform;
@@ -83,10 +85,8 @@ pub fn gnm(device: &Device, pack: &Arc<GnmPack>, stage: Stage, inputs: &Inputs) 
             })
         }
         Device::Gpu(gpu) => {
-            let options = GnmOptions { normals: inputs.normals, stage, ..GnmOptions::default() };
-            let model = Arc::new(GnmDeviceModel::new(&gpu.context(), Arc::clone(pack))?);
-            let backend = GnmBackend::new(&gpu.context(), &model, instances(inputs), options)?;
-            on_gpu(gpu, Box::new(backend), inputs)
+            let backend = gnm_backend(&gpu.context(), pack, stage, instances(inputs), inputs.normals)?;
+            on_gpu(gpu, backend, inputs)
         }
     }
 }
@@ -103,10 +103,8 @@ pub fn orl(device: &Device, rig: &Arc<OrlRig>, inputs: &Inputs) -> Result<PosedF
             })
         }
         Device::Gpu(gpu) => {
-            let options = OrlOptions { normals: inputs.normals, ..OrlOptions::default() };
-            let model = Arc::new(OrlDeviceModel::new(&gpu.context(), Arc::clone(rig))?);
-            let backend = OrlBackend::new(&gpu.context(), &model, instances(inputs), options)?;
-            on_gpu(gpu, Box::new(backend), inputs)
+            let backend = orl_backend(&gpu.context(), rig, instances(inputs), inputs.normals)?;
+            on_gpu(gpu, backend, inputs)
         }
     }
 }
@@ -114,10 +112,15 @@ pub fn orl(device: &Device, rig: &Arc<OrlRig>, inputs: &Inputs) -> Result<PosedF
 /// Every frame of a glTF file, in world space.
 ///
 /// Normals are the file's, morphed and turned with the skin; of a file without, its triangles'.
-pub fn gltf(device: &Device, model: &Arc<GltfModel>, inputs: &Inputs) -> Result<PosedFrames, Failure> {
+pub fn gltf(
+    device: &Device,
+    model: &Arc<GltfModel>,
+    skinning: Skinning,
+    inputs: &Inputs,
+) -> Result<PosedFrames, Failure> {
     match device {
         Device::Cpu => {
-            let mut pose = GltfPose::new(model, OutputSpace::World);
+            let mut pose = GltfPose::new(model, OutputSpace::World).with_skinning(skinning);
             on_cpu(inputs, &model.mesh().render().triangles, |controls, turns| {
                 pose.set_controls(model, controls)?;
                 pose.set_joint_overrides(model, turns)?;
@@ -126,12 +129,46 @@ pub fn gltf(device: &Device, model: &Arc<GltfModel>, inputs: &Inputs) -> Result<
             })
         }
         Device::Gpu(gpu) => {
-            let options = GltfOptions { normals: inputs.normals, ..GltfOptions::default() };
-            let model = Arc::new(GltfDeviceModel::new(&gpu.context(), Arc::clone(model))?);
-            let backend = GltfBackend::new(&gpu.context(), &model, instances(inputs), options)?;
-            on_gpu(gpu, Box::new(backend), inputs)
+            let backend = gltf_backend(&gpu.context(), model, skinning, instances(inputs), inputs.normals)?;
+            on_gpu(gpu, backend, inputs)
         }
     }
+}
+
+/// A rig on a device.
+pub type Backend = Box<dyn RigBackend>;
+
+/// A GNM head on a device.
+pub fn gnm_backend(
+    gpu: &GpuContext,
+    pack: &Arc<GnmPack>,
+    stage: Stage,
+    instances: usize,
+    normals: bool,
+) -> Result<Backend, Failure> {
+    let options = GnmOptions { normals, stage, ..GnmOptions::default() };
+    let model = Arc::new(GnmDeviceModel::new(gpu, Arc::clone(pack))?);
+    Ok(Box::new(GnmBackend::new(gpu, &model, instances, options)?))
+}
+
+/// A MetaHuman rig on a device.
+pub fn orl_backend(gpu: &GpuContext, rig: &Arc<OrlRig>, instances: usize, normals: bool) -> Result<Backend, Failure> {
+    let options = OrlOptions { normals, ..OrlOptions::default() };
+    let model = Arc::new(OrlDeviceModel::new(gpu, Arc::clone(rig))?);
+    Ok(Box::new(OrlBackend::new(gpu, &model, instances, options)?))
+}
+
+/// A glTF file on a device, in world space.
+pub fn gltf_backend(
+    gpu: &GpuContext,
+    model: &Arc<GltfModel>,
+    skinning: Skinning,
+    instances: usize,
+    normals: bool,
+) -> Result<Backend, Failure> {
+    let options = GltfOptions { normals, skinning, ..GltfOptions::default() };
+    let model = Arc::new(GltfDeviceModel::new(gpu, Arc::clone(model))?);
+    Ok(Box::new(GltfBackend::new(gpu, &model, instances, options)?))
 }
 
 /// What a CPU twin gives.
@@ -183,7 +220,7 @@ fn instances(inputs: &Inputs) -> usize {
 }
 
 /// Frames in batches of as many as the backend has instances.
-fn on_gpu(gpu: &Headless, mut backend: Box<dyn RigBackend>, inputs: &Inputs) -> Result<PosedFrames, Failure> {
+fn on_gpu(gpu: &Headless, mut backend: Backend, inputs: &Inputs) -> Result<PosedFrames, Failure> {
     let bar = progress::bar("evaluating on the GPU", inputs.frame_count);
     let (instances, floats) = (backend.info().instance_count, backend.info().vertex_count * 3);
     let mut frames = PosedFrames::new(inputs);

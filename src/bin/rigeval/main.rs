@@ -9,13 +9,16 @@ mod check;
 mod clip;
 mod demo;
 mod device;
+mod drive;
 mod eval;
 mod evaluate;
 mod failure;
 mod info;
 mod output;
+mod picture;
 mod posed;
 mod progress;
+mod render;
 mod report;
 mod rig;
 mod riglogic;
@@ -43,6 +46,7 @@ enum Command {
     BakeMesh(bake_mesh::Args),
     Eval(Box<eval::Args>),
     Check(check::Args),
+    Render(Box<render::Args>),
     Riglogic(riglogic::Args),
 }
 
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
         Command::BakeMesh(args) => bake_mesh::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Render(args) => render::run(&args),
         Command::Riglogic(args) => riglogic::run(&args),
     };
     match outcome {
