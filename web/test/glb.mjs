@@ -51,3 +51,25 @@ export function box() {
   };
   return { document, binary: Buffer.concat(parts) };
 }
+
+/** How far the clip of the box without a shape carries it, metres. */
+export const SLIDE_M = 0.05;
+
+/** The box without its shape, and with a clip of one second that carries it up. */
+export function slidingBox() {
+  const { document, binary } = box();
+  const times = Buffer.from(Float32Array.from([0, 1]).buffer);
+  const places = Buffer.from(Float32Array.from([0, 0, 0, 0, SLIDE_M, 0]).buffer);
+  delete document.meshes[0].primitives[0].targets;
+  delete document.meshes[0].extras;
+  const end = binary.length;
+  document.buffers[0].byteLength = end + times.length + places.length;
+  document.bufferViews.push({ buffer: 0, byteOffset: end, byteLength: times.length });
+  document.bufferViews.push({ buffer: 0, byteOffset: end + times.length, byteLength: places.length });
+  document.accessors.push({ bufferView: 3, componentType: 5126, count: 2, type: "SCALAR", min: [0], max: [1] });
+  document.accessors.push({ bufferView: 4, componentType: 5126, count: 2, type: "VEC3" });
+  document.animations = [
+    { samplers: [{ input: 3, output: 4 }], channels: [{ sampler: 0, target: { node: 0, path: "translation" } }] },
+  ];
+  return glb(document, Buffer.concat([binary, times, places]));
+}

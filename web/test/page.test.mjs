@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { box, glb, LIFT_M } from "./glb.mjs";
+import { box, glb, LIFT_M, SLIDE_M, slidingBox } from "./glb.mjs";
 import { f32Of, npyOf } from "./npy.mjs";
 import { serve } from "./serve.mjs";
 
@@ -134,9 +134,16 @@ test("page_loads_and_says_what_it_shows", async () => {
 });
 
 test("first_frame_is_the_reference", async (t) => {
-  const { largest } = await vertices();
-  t.diagnostic(`largest difference ${(largest * 1e6).toFixed(4)} um`);
+  const first = await vertices();
+  assert.ok(first.largest <= TOLERANCE_M, `${first.largest} m`);
+  // That one came from the CPU, which fills the buffers until something moves; the device's own is held to it too.
+  await slide("jawOpen", 0.5);
+  await drawn();
+  await slide("jawOpen", 0);
+  const { metres, largest } = await vertices();
+  t.diagnostic(`the device's own: largest difference ${(largest * 1e6).toFixed(4)} um`);
   assert.ok(largest <= TOLERANCE_M, `${largest} m`);
+  assert.ok(Math.max(...moved(metres, first.metres)) <= TOLERANCE_M);
 });
 
 for (const rig of ["gltf", "gnm", "orl"]) {
@@ -259,6 +266,19 @@ test("dropped_files_of_each_kind_are_shown", async () => {
     assert.ok((await vertices()).largest <= TOLERANCE_M, name);
   }
   assert.equal(await page.locator("#error").isVisible(), false);
+});
+
+test("clip_of_a_file_without_a_face_is_played", async () => {
+  await page.click("#reset");
+  await drop("sliding.glb", slidingBox());
+  await page.waitForSelector("#faceless:not([hidden])");
+  const rest = (await vertices()).metres;
+  await page.evaluate(() => globalThis.rigeval.viewer.seek(0.5));
+  const half = await vertices();
+  assert.ok(half.largest <= TOLERANCE_M);
+  for (const distance of moved(half.metres, rest)) assert.ok(Math.abs(distance - SLIDE_M / 2) < 1e-6, `${distance} m`);
+  await page.click("#reset");
+  assert.deepEqual((await vertices()).metres, rest);
 });
 
 test("file_button_opens_a_file", async () => {
