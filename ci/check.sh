@@ -148,6 +148,10 @@ step_web() {
   # What it says where there is no toolchain.
   if [ "$status" = 3 ]; then echo "SKIP: web: no toolchain for WebAssembly, for the reason above"; return; fi
   [ "$status" = 0 ] || return "$status"
+  # Debian's compiler comes without it.
+  if rustup target list --installed 2>/dev/null | grep -qx wasm32-unknown-unknown; then
+    cargo clippy --release --locked --target wasm32-unknown-unknown --manifest-path web/Cargo.toml -- -D warnings
+  fi
   ensure_browser || return 0
   [ ! -x "$target/release/rigeval" ] || export RIGEVAL_CLI=$target/release/rigeval
   node --test --test-reporter=spec web/test/page.test.mjs

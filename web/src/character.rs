@@ -161,7 +161,7 @@ impl Character {
     }
 
     /// The offset of a point from the middle of the eyes at rest, as a gaze takes it.
-    pub fn from_eyes(&self, point: DVec3) -> [f32; 3] {
+    pub fn offset_from_eyes(&self, point: DVec3) -> [f32; 3] {
         (self.eyes.local_from_output.transform_point3(point) - self.eyes.middle).as_vec3().to_array()
     }
 

@@ -161,7 +161,7 @@ impl Viewer {
         let (Some(shown), false) = (&self.shown, self.is_playing) else { return };
         let camera = self.camera(&shown.character);
         let point = view::pointed_at(&camera, Vec2::new(x, y) / self.screen.css_size(), shown.character.eye_middle());
-        self.face.look(Gaze::toward(shown.character.from_eyes(point), [[0.0; 3]; 2]));
+        self.face.look(Gaze::toward(shown.character.offset_from_eyes(point), [[0.0; 3]; 2]));
         self.is_stale = true;
     }
 
