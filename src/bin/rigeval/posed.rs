@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// What of a MetaHuman rig is evaluated.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct OrlOptions {
-    /// DNA: which mesh, an index in the file [default: 0]
+    /// DNA: which mesh, an index in the file [default: 0; for render all that the level shows]
     #[arg(long, value_name = "M")]
     pub mesh: Option<usize>,
     /// DNA: which level of detail [default: 0]
