@@ -27,7 +27,7 @@ pub struct View {
 impl View {
     /// From the world to clip space.
     pub fn clip_from_world(&self, aspect: f32) -> Mat4 {
-        let half_width: f32 = 0.44;
+        let half_width: f32 = 0.46;
         let fov_y = 2.0 * (half_width / (aspect * EYE_M)).max(0.19 / EYE_M).atan();
         rh::proj::directx::perspective(fov_y, aspect, 0.05, 20.0) * Mat4::from_translation(-self.eye)
     }

@@ -8,13 +8,14 @@ use rigeval::files::Files;
 use rigeval::glam::{Affine3A, Quat, Vec3};
 use rigeval::gpu::GpuContext;
 use rigeval::head::HeadSize;
+use rigeval::info::RigKind;
 use rigeval::orl;
 use rigeval::scene::{self, Scene, SceneError, SceneOptions, SceneSpace};
 use rigeval::skeleton::JointOverride;
 use std::collections::BTreeMap;
 
 /// From the middle of one character to that of the next, metres.
-pub const SPACING_M: f32 = 0.27;
+pub const SPACING_M: f32 = 0.29;
 
 /// A rig on the device, what its controls mean, and where it stands.
 pub struct Character {
@@ -22,6 +23,8 @@ pub struct Character {
     pub rig: Box<dyn RigBackend>,
     space: SceneSpace,
     controls: Vec<f32>,
+    /// The axes of neck and head at rest, which overrides turn about.
+    joint_axes: Quat,
     /// Where the middle of the rest mesh stands, metres.
     pub place: Vec3,
 }
@@ -36,7 +39,12 @@ impl Character {
         let options = SceneOptions { normals: true, previous_positions: true, arkit: Some(ArkitMap::HandMade) };
         let Scene { rig, space, .. } = scene::open_with(&files, gpu, 1, &options)?;
         let controls = rig.info().default_controls.clone();
-        Ok(Character { name, rig, space, controls, place: Vec3::ZERO })
+        // A MetaHuman's bones have their x along the neck; the joints of the other two heads stand as the head does.
+        let joint_axes = match rig.info().kind {
+            RigKind::Orl => Quat::from_rotation_z(std::f32::consts::FRAC_PI_2),
+            _ => Quat::IDENTITY,
+        };
+        Ok(Character { name, rig, space, controls, joint_axes, place: Vec3::ZERO })
     }
 
     /// From the rig's own space and unit to the world, in metres: turned about the middle of the rest mesh, then put in its place.
@@ -64,7 +72,8 @@ impl Character {
         self.space.controls(&columns, &mut self.controls)?;
         self.rig.set_controls(0, &self.controls)?;
         // Joints are no part of ARKit: a body, or here the performance, turns them. A rig skips the names it does not have.
-        let turn = |joint, rotation| JointOverride { joint, rotation };
+        let axes = self.joint_axes;
+        let turn = |joint, by: Quat| JointOverride { joint, rotation: axes.inverse() * by * axes };
         let turns = [turn("neck", moment.neck), turn("neck_01", moment.neck), turn("head", moment.head)];
         self.rig.set_joint_overrides(0, &turns)?;
         Ok(())
