@@ -261,7 +261,7 @@ pub(super) struct Buffer {
 
 /// `extras.targetNames`; extras may be any value, and what is no list of names is no name.
 fn target_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Option<String>>, D::Error> {
-    let extras = fields(&*Box::<RawValue>::deserialize(deserializer)?);
+    let extras = fields(&Box::<RawValue>::deserialize(deserializer)?);
     let names = extras.get("targetNames").and_then(|names| serde_json::from_str(names.get()).ok());
     let names: Vec<Box<RawValue>> = names.unwrap_or_default();
     Ok(names.iter().map(|name| serde_json::from_str(name.get()).ok()).collect())

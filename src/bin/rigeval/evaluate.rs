@@ -3,6 +3,7 @@
 use crate::device::Device;
 use crate::failure::Failure;
 use crate::progress;
+use crate::report::size;
 use rigeval::backend::RigBackend;
 use rigeval::error::ControlError;
 use rigeval::frames::Overrides;
@@ -206,6 +207,7 @@ fn on_cpu(
         };
         let normals = inputs.normals.then(|| own.unwrap_or_else(of_triangles));
         frames.spent(start.elapsed(), 1);
+        frames.reserve(inputs, positions.len())?;
         frames.positions.extend(positions.as_flattened());
         if let (Some(all), Some(normals)) = (&mut frames.normals, normals) {
             all.extend(normals.as_flattened());
@@ -226,6 +228,7 @@ fn on_gpu(gpu: &Headless, mut backend: Backend, inputs: &Inputs) -> Result<Posed
     let bar = progress::bar("evaluating on the GPU", inputs.frame_count);
     let (instances, floats) = (backend.info().instance_count, backend.info().vertex_count * 3);
     let mut frames = PosedFrames::new(inputs);
+    frames.reserve(inputs, floats / 3)?;
     for first in (0..inputs.frame_count).step_by(instances) {
         let used = instances.min(inputs.frame_count - first);
         let start = Instant::now();
@@ -254,6 +257,17 @@ impl PosedFrames {
     fn new(inputs: &Inputs) -> PosedFrames {
         let normals = inputs.normals.then(Vec::new);
         PosedFrames { positions: Vec::new(), normals, time: Duration::ZERO, frame_ms: Vec::new() }
+    }
+
+    /// Room for every frame: one that there is no memory for is found before the work, not in the middle of it.
+    fn reserve(&mut self, inputs: &Inputs, vertices: usize) -> Result<(), Failure> {
+        let floats = inputs.frame_count.saturating_mul(vertices * 3);
+        let all = [Some(&mut self.positions), self.normals.as_mut()];
+        let held = all.into_iter().flatten().try_for_each(|list| list.try_reserve(floats - list.len().min(floats)));
+        held.map_err(|_| {
+            let (frames, bytes) = (inputs.frame_count, size(floats.saturating_mul(4)));
+            Failure::new(format!("{frames} frames of {vertices} vertices take {bytes}: more than there is memory for"))
+        })
     }
 
     fn spent(&mut self, time: Duration, frames: usize) {
