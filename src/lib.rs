@@ -33,6 +33,7 @@
 #[cfg(feature = "gpu")]
 pub mod backend;
 pub mod control_names;
+pub mod cookbook;
 pub mod error;
 pub mod expression;
 pub mod files;

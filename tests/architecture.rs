@@ -8,6 +8,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("math", &["error"]),
     ("control_names", &[]),
+    ("cookbook", &[]),
     ("npy", &["error", "math", "files"]),
     ("files", &["error", "math"]),
     ("info", &["error", "math", "skeleton"]),
