@@ -23,13 +23,16 @@ const TANGENTS = 2u;
 // One of the above.
 override attribute_kind: u32 = 0u;
 
-// Scaled by its largest component first: the square of a tiny vector would vanish, that of a huge one overflow.
-fn unit_or_zero(v: vec3<f32>) -> vec3<f32> {
-    let largest = max(max(abs(v.x), abs(v.y)), abs(v.z));
-    if !(largest > 0.0 && largest <= 3.4028234e38) {
-        return vec3<f32>(0.0);
+const LINEAR = 0u;
+
+// Linear, or else by dual quaternions; the stage is compiled for one of them.
+override skinning: u32 = LINEAR;
+
+fn linear(row: u32, instance: u32) -> LbsLinear {
+    if skinning == LINEAR {
+        return lbs_linear(row, instance);
     }
-    return normalize(v / largest);
+    return lbs_dual_linear(row, instance);
 }
 
 // By the cofactor matrix, which a flat matrix has too; turned over where the matrix mirrors.
@@ -62,17 +65,21 @@ fn gltf_morph(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation
     var width = 3u;
     // The influences lie in file order: the tables of all attributes share them.
     if attribute_kind == POSITIONS {
-        v = lbs_skin(row.w, instance, v);
+        if skinning == LINEAR {
+            v = lbs_skin(row.w, instance, v);
+        } else {
+            v = lbs_dual_skin(row.w, instance, v);
+        }
     } else {
-        let m = scaled(lbs_linear(row.w, instance));
-        v = unit_or_zero(v);
+        let m = scaled(linear(row.w, instance));
+        v = lbs_unit(v);
         if attribute_kind == NORMALS {
             v = turn_normal(m, v);
         } else {
             v = vec3<f32>(dot(m.x, v), dot(m.y, v), dot(m.z, v));
             width = 4u;
         }
-        v = unit_or_zero(v);
+        v = lbs_unit(v);
     }
     let out = width * (instance * params.vertex_count + row.w);
     posed[out] = v.x;

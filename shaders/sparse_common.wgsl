@@ -91,7 +91,7 @@ fn sparse_gather(slice: u32, tile: u32, invocation: u32) -> vec3<f32> {
     for (var at = invocation; at < plane; at += SPARSE_WORKGROUP) {
         let word_0 = sparse_entries[first_word + at];
         let target_index = word_0 & 0xffffu;
-        if (sparse_mask[target_index / 32u] >> (target_index % 32u) & 1u) == 1u {
+        if ((sparse_mask[target_index / 32u] >> (target_index % 32u)) & 1u) == 1u {
             let word_1 = bitcast<i32>(sparse_entries[first_word + plane + at]);
             let c = sparse_coefficients(coefficients, target_index);
             sums.x += c * f32(bitcast<i32>(word_0) >> 16u);

@@ -128,8 +128,8 @@ pub enum ControlError {
         /// The value.
         value: f32,
     },
-    /// A joint override whose quaternion is zero or not finite and so names no rotation.
-    #[error("override of joint \"{joint}\": expected a non-zero finite quaternion, got {got}")]
+    /// A quaternion, of an override or among the controls, that is zero or not finite and so names no rotation.
+    #[error("rotation of joint \"{joint}\": expected a non-zero finite quaternion, got {got}")]
     Quaternion {
         /// The joint's name.
         joint: String,

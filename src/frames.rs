@@ -328,6 +328,15 @@ impl Overrides {
         Ok(())
     }
 
+    /// Those of one frame, for every frame.
+    ///
+    /// # Panics
+    /// As [`Overrides::frame`].
+    #[must_use]
+    pub fn at(&self, frame: usize) -> Overrides {
+        Overrides(self.frame(frame).into_iter().map(|(joint, q)| (joint.to_string(), Turns::All(q))).collect())
+    }
+
     /// The joints, in file order.
     pub fn joints(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(joint, _)| joint.as_str())

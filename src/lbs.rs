@@ -1,7 +1,46 @@
-//! Linear blend skinning: the influence table that every rig uploads, and the CPU twin of `lbs_common.wgsl`.
+//! Skinning: the influence table that every rig uploads, and the CPU twin of `lbs_common.wgsl`.
+
+pub mod dual_quaternion;
 
 use crate::math::{self, Rows};
-use glam::DVec3;
+use dual_quaternion::{lbs_dual_linear, lbs_dual_skin};
+use glam::{DMat3, DVec3};
+
+/// How a vertex follows several rows at once; one that a single row holds follows it either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Skinning {
+    /// The weighted sum of what each row makes of it: what files are made for; a joint that twists far loses volume.
+    #[default]
+    Linear,
+    /// Rotations blended as rotations, stretches linearly: volume is kept, and a bend bulges a little. The law: [`dual_quaternion`].
+    DualQuaternion,
+}
+
+impl Skinning {
+    /// The skinned point.
+    ///
+    /// # Shapes
+    /// skin_rows: (J, 3, 4) of one instance
+    #[must_use]
+    pub fn point(self, influences: &[Influence], skin_rows: &[Rows], p: DVec3) -> DVec3 {
+        match self {
+            Skinning::Linear => lbs_skin(influences, skin_rows, p),
+            Skinning::DualQuaternion => lbs_dual_skin(influences, skin_rows, p),
+        }
+    }
+
+    /// What it multiplies points by, for directions.
+    ///
+    /// # Shapes
+    /// skin_rows: (J, 3, 4) of one instance
+    #[must_use]
+    pub fn linear(self, influences: &[Influence], skin_rows: &[Rows]) -> DMat3 {
+        match self {
+            Skinning::Linear => lbs_linear(influences, skin_rows),
+            Skinning::DualQuaternion => lbs_dual_linear(influences, skin_rows),
+        }
+    }
+}
 
 /// One joint's hold on one vertex.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -74,4 +113,18 @@ impl Influences {
 #[must_use]
 pub fn lbs_skin(influences: &[Influence], skin_rows: &[Rows], p: DVec3) -> DVec3 {
     influences.iter().map(|i| f64::from(i.weight) * math::transform(&skin_rows[i.joint as usize], p)).sum()
+}
+
+/// What [`lbs_skin`] multiplies the point by: the linear part of the weighted sum of the rows, for directions.
+///
+/// # Shapes
+/// skin_rows: (J, 3, 4) of one instance
+#[must_use]
+pub fn lbs_linear(influences: &[Influence], skin_rows: &[Rows]) -> DMat3 {
+    let term = |i: &Influence| {
+        let row = |r: &[f32; 4]| DVec3::new(r[0].into(), r[1].into(), r[2].into());
+        let [x, y, z] = skin_rows[i.joint as usize].each_ref().map(row);
+        DMat3::from_cols(x, y, z).transpose() * f64::from(i.weight)
+    };
+    influences.iter().map(term).sum()
 }

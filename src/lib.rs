@@ -48,6 +48,8 @@ pub mod math;
 pub mod normals;
 pub mod npy;
 pub mod orl;
+#[cfg(feature = "picture")]
+pub mod picture;
 pub mod scene;
 pub mod skeleton;
 pub mod sparse;

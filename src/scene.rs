@@ -1,7 +1,7 @@
 //! Bundles: a folder with `scene.json` and a rig, opened without knowing which rig it is.
 //!
 //! `rig` says which rig poses the face, `expression_space` what to send to it; the rest of the file is someone else's and is not looked at. A
-//! program that sends ARKit weights runs with either rig, if a `gnm` scene has an `arkit_map` or the program brings a map (`open_with`):
+//! program that sends ARKit weights runs with any rig, if a `gnm` scene has an `arkit_map` or the program brings a map (`open_with`):
 //!
 #![cfg_attr(feature = "gpu", doc = "```no_run")]
 #![cfg_attr(not(feature = "gpu"), doc = "```text")]
@@ -23,16 +23,16 @@
 //! {"rig": {"backend": "orl", "pack": "head.dna"}, "expression_space": {"kind": "arkit52", "dim": 52}}
 //! ```
 //!
-//! A pack is one mesh, the skin of a head; with a DNA, eyes and teeth come too.
+//! A pack is one mesh, the skin of a head; with a DNA, eyes and teeth come too. A glTF file is what its default scene shows.
 //!
 //! Both blocks may be absent or `null`. Fields that are not named here are ignored; a field of a wrong type is refused, never replaced by a
 //! default. Paths follow the one rule of [`inner_path`](crate::files::inner_path).
 //!
 //! | field of `rig` | is | absent |
 //! |---|---|---|
-//! | `backend` | `"orl"`, `"gnm"`, `"none"`; `"gltf"` is known and refused by name, for it is not part of this version | refused |
-//! | `pack` | path of the pack, for an `orl` rig also of a `.dna`: then all meshes of its finest level; `null` is as absent | `orl_pack.bin`, `gnm_head.aosrig` |
-//! | `control_names` | strings: the order of an `orl` rig's controls. A `gnm` rig keeps its own names, and a warning says so if these differ | `rig_names.json`; without that file, or where the list is empty, all controls of the layer |
+//! | `backend` | `"orl"`, `"gnm"`, `"gltf"`, `"none"` | refused |
+//! | `pack` | path of the pack, for an `orl` rig also of a `.dna`: then all meshes of its finest level; of a `gltf` rig the `.glb`, `.gltf` or `.vrm`, whose buffers lie in its folder or below; `null` is as absent | `orl_pack.bin`, `gnm_head.aosrig`; refused for `gltf` |
+//! | `control_names` | strings: the order of an `orl` rig's controls. A `gnm` or `gltf` rig keeps its own names, and a warning says so if these differ | `rig_names.json`; without that file, or where the list is empty, all controls of the layer |
 //! | `vertex_count` | the pack's count of vertices, or 0 for unstated; a count that is not the pack's is refused | unstated |
 //!
 //! Without a `rig` block the rig is `orl`, with `orl_pack.bin` and `rig_names.json`. It is none, and nothing is opened, where there are
@@ -53,6 +53,10 @@
 //! names ([`ExpressionMap::arkit_to_orl`](crate::expression::ExpressionMap::arkit_to_orl)), and the rig is opened on its raw controls: in the order of
 //! the control names if they are raw ones, otherwise in the file's order. A bundle that states no space is opened on the layer that its names belong to; where they are GUI controls, it takes exactly these, and
 //! ARKit weights are refused.
+//!
+//! On a `gltf` rig the map goes by the names of the file's morph targets, on every mesh, and turns the eye joints where no target is an `eyeLook` shape
+//! ([`ExpressionMap::arkit_to_gltf`](crate::expression::ExpressionMap::arkit_to_gltf), [`arkit_to_gltf()`] for a file of one's own). A stated `arkit52` space that finds neither
+//! is refused; a bundle that states no space is opened all the same, and takes the rig's controls.
 
 mod load;
 pub mod manifest;
@@ -66,7 +70,7 @@ pub use load::{SceneData, SceneRig, load};
 pub use manifest::{SceneBackend, SceneManifest};
 #[cfg(feature = "gpu")]
 pub use open::{Scene, SceneOptions, open, open_with};
-pub use space::SceneSpace;
+pub use space::{SceneSpace, arkit_to_gltf};
 
 /// Why a bundle was not opened.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

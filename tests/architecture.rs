@@ -18,6 +18,7 @@ const RULES: &[(&str, &[&str])] = &[
     ("head", &["error", "math"]),
     ("backend", &["info", "skeleton", "math", "error"]),
     ("gpu", &["backend", "info", "skeleton", "lbs", "normals", "sparse", "math", "error"]),
+    ("picture", &["backend", "info", "gpu", "math", "error"]),
     ("expression", &["npy", "files", "control_names", "error"]),
     ("frames", &["npy", "files", "info", "error"]),
     (
@@ -164,6 +165,7 @@ fn wgpu_is_named_only_where_the_feature_is() {
         let path = file.strip_prefix(&src).unwrap().to_str().unwrap().to_string();
         let allowed = ["lib.rs", "backend.rs", "scene.rs"].contains(&path.as_str())
             || path.starts_with("gpu/")
+            || path.starts_with("picture/")
             || path.starts_with("bin/")
             || path.ends_with("/gpu.rs")
             || path.contains("/gpu/");

@@ -1,21 +1,30 @@
 //! The command line as a user meets it: exit statuses, messages, reports, files.
 #![cfg(feature = "cli")]
 
+#[path = "cli/bake_mesh.rs"]
+mod bake_mesh;
 #[path = "cli/bundle.rs"]
 mod bundle;
 #[path = "cli/check.rs"]
 mod check;
+mod common;
 #[path = "cli/fixtures.rs"]
 mod fixtures;
 #[path = "cli/gltf.rs"]
 mod gltf;
+#[path = "cli/gltf_bundle.rs"]
+mod gltf_bundle;
 mod gltf_case;
+#[path = "cli/gltf_hostile.rs"]
+mod gltf_hostile;
 #[path = "cli/hostile.rs"]
 mod hostile;
 #[path = "cli/orl.rs"]
 mod orl;
 #[path = "cli/orl_eval.rs"]
 mod orl_eval;
+#[path = "cli/render.rs"]
+mod render;
 
 use fixtures::{controls, folder, gnmw, tiny_pack};
 use rigeval::gnm::cpu::gnm_blend;
@@ -399,6 +408,28 @@ fn demo_writes_frames_that_check() {
     assert_eq!(report["vertices"], Value::from(17821));
     assert!(report["vertices_per_second"].as_f64().unwrap() > 0.0);
     assert_eq!(report["pass"], Value::from(true));
+    assert_eq!(report["gltf"]["vertices"], Value::from(17821));
+    let page = fs::read_to_string(dir.path().join("shown/index.html")).unwrap();
+    let plot = fs::read_to_string(dir.path().join("shown/times.svg")).unwrap();
+    assert!(plot.contains("one frame, milliseconds") && plot.contains("<polyline"), "{plot}");
+    for file in report["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap()) {
+        assert!(dir.path().join("shown").join(file).exists(), "{file}");
+        let is_picture = file.ends_with(".png") || file.ends_with(".svg");
+        assert!(!is_picture || page.contains(&format!("<img src=\"{file}\"")), "{file} is not on the page");
+    }
+    if has_gpu(folder().path()) {
+        for picture in ["sheet.png", "error_map.png", "gltf_sheet.png"] {
+            let bytes = fs::read(dir.path().join("shown").join(picture)).unwrap();
+            assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 10_000, "{picture}: {} bytes", bytes.len());
+        }
+    }
+    let second = "--controls shown/gltf_controls.npy --overrides shown/gltf_overrides.json --device cpu";
+    succeed(dir.path(), &format!("eval shown/head.glb {second} -o again.npy"));
+    let [again, shown] = ["again.npy", "shown/gltf_vertices.npy"].map(|f| fs::read(dir.path().join(f)).unwrap());
+    assert_eq!(again, shown, "the files of the second character give its vertices");
+    let moved: Vec<f64> = npy::read(&shown).unwrap().into_f64().unwrap();
+    let (first, last) = (&moved[..17821 * 3], &moved[5 * 17821 * 3..]);
+    assert!(first.iter().zip(last).any(|(a, b)| (a - b).abs() > 1e-4), "it performs");
     let text = succeed(dir.path(), "check shown/head.aosrig --frames shown --device cpu").stdout;
     assert!(text.contains("6 frames of 17821 vertices") && text.contains("rigeval gnm formula"), "{text}");
 }

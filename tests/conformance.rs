@@ -10,7 +10,6 @@ use glam::{Affine3A, Quat, Vec3};
 use rigeval::backend::RigBackend;
 use rigeval::error::ControlError;
 use rigeval::gltf::gpu::{GltfBackend, GltfOptions};
-use rigeval::gltf::pose::OutputSpace;
 use rigeval::gnm::gpu::{GnmBackend, GnmOptions};
 use rigeval::gnm::pack::BasisFormat;
 use rigeval::gnm::pose::Stage;
@@ -49,8 +48,7 @@ fn candidates(gpu: &Headless, instances: usize) -> Vec<Candidate> {
         Candidate { name, rig, sample: rigs::orl::sample, joint: "head" }
     };
     let gltf = |name, shaded| {
-        let options =
-            GltfOptions { normals: true, tangents: true, previous_positions: true, space: OutputSpace::World };
+        let options = GltfOptions { normals: true, tangents: true, previous_positions: true, ..GltfOptions::default() };
         let model = rigs::gltf::device_model(gpu, rigs::gltf::model(shaded));
         let backend = GltfBackend::new(&gpu.context(), &model, instances, options);
         let rig: Box<dyn RigBackend> = Box::new(backend.expect("within the default limits"));

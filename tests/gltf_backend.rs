@@ -11,14 +11,20 @@ use rigeval::error::{BackendError, ControlError};
 use rigeval::gltf::gpu::{GltfBackend, GltfCounters, GltfDeviceModel, GltfOptions};
 use rigeval::gltf::pose::OutputSpace;
 use rigeval::info::{RigKind, Units};
+use rigeval::lbs::Skinning;
 use rigs::gltf::case::{Case, TRIANGLE};
 use rigs::gltf::{V, controls, device_model, model, sample};
 use rigs::{apart, bounds_of, current, frame, turn};
 use serde_json::json;
 use std::sync::Arc;
 
-const DIRECTIONS: GltfOptions =
-    GltfOptions { normals: true, tangents: true, previous_positions: false, space: OutputSpace::World };
+const DIRECTIONS: GltfOptions = GltfOptions {
+    normals: true,
+    tangents: true,
+    previous_positions: false,
+    space: OutputSpace::World,
+    skinning: Skinning::Linear,
+};
 
 #[test]
 fn objects_of_one_model_share_its_data() {
@@ -150,6 +156,32 @@ fn space_of_the_mesh_parent_is_that_of_bounds_and_rest_too() {
         frame(gpu, &mut rig);
         let moved = apart(&rest, &current(gpu, &rig));
         assert_eq!(moved > 1e-6, space == OutputSpace::World, "{moved}");
+    }
+}
+
+#[test]
+fn previous_positions_are_those_of_the_last_frame_morphs_and_all() {
+    let Some(gpu) = device("previous_positions_are_those_of_the_last_frame_morphs_and_all") else { return };
+    let model = device_model(gpu, Case::morphed(&[&[[0.0, 0.0, 1.0]; 3]]).model());
+    let options = GltfOptions { previous_positions: true, ..GltfOptions::default() };
+    for instances in [1, 3] {
+        let mut rig = GltfBackend::new(&gpu.context(), &model, instances, options).expect("within limits");
+        let mut values = rig.info().default_controls.clone();
+        let mut step = |weight: f32, shift: f32| {
+            (values[0], values[1]) = (weight, shift);
+            rig.set_controls_all(&values.repeat(instances)).expect("within range");
+            frame(gpu, &mut rig);
+            let view = rig.vertices();
+            [view.previous_positions(), view.current_positions()].map(|buffer| vertices(gpu, buffer))
+        };
+        let at = |shift: f32, height: f32| TRIANGLE.map(|p| [p[0] + shift, p[1], height]).repeat(instances);
+        // The target's weight, and where the node is in x: what the frame before had of both.
+        assert_eq!(step(0.0, 0.0), [at(0.0, 0.0), at(0.0, 0.0)], "the first frame is its own predecessor");
+        assert_eq!(step(1.0, 0.0), [at(0.0, 0.0), at(0.0, 1.0)]);
+        assert_eq!(step(1.0, 0.0), [at(0.0, 1.0), at(0.0, 1.0)], "nothing moved");
+        assert_eq!(step(0.5, 2.0), [at(0.0, 1.0), at(2.0, 0.5)]);
+        assert_eq!(step(1.0, 2.0), [at(2.0, 0.5), at(2.0, 1.0)]);
+        assert_eq!(step(1.0, 3.0), [at(2.0, 1.0), at(3.0, 1.0)]);
     }
 }
 

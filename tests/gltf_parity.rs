@@ -10,11 +10,12 @@ use common::{device, fill_unwritten, vertices};
 use glam::{Affine3A, Vec3};
 use rigeval::backend::RigBackend;
 use rigeval::gltf::cpu::{gltf_morph, gltf_morph_normals, gltf_morph_tangents};
-use rigeval::gltf::gpu::{GltfBackend, GltfOptions};
+use rigeval::gltf::gpu::{GltfBackend, GltfDeviceModel, GltfOptions};
 use rigeval::gltf::model::GltfModel;
 use rigeval::gltf::pose::{GltfPose, OutputSpace};
 use rigeval::gpu::headless::Headless;
 use rigeval::info::JointId;
+use rigeval::lbs::Skinning;
 use rigeval::normals::{Incidence, normals};
 use rigeval::npy;
 use rigeval::skeleton::JointOverride;
@@ -28,8 +29,13 @@ use synthetic::Numbers;
 /// One instance, a part of a tile of four, and one instance beyond a tile.
 const INSTANCES: [usize; 3] = [1, 3, 5];
 
-const ALL: GltfOptions =
-    GltfOptions { normals: true, tangents: true, previous_positions: true, space: OutputSpace::World };
+const ALL: GltfOptions = GltfOptions {
+    normals: true,
+    tangents: true,
+    previous_positions: true,
+    space: OutputSpace::World,
+    skinning: Skinning::Linear,
+};
 
 /// Of unit vectors: f32 products of a blended matrix' entries, and the length that a morph leaves over.
 const DIRECTION_TOLERANCE: f32 = 1e-4;
@@ -105,7 +111,8 @@ fn check(gpu: &Headless, what: &str, model: GltfModel, instances: usize, options
     let model = Arc::clone(device_model.model());
     let mesh = model.mesh();
     let mut backend = GltfBackend::new(&gpu.context(), &device_model, instances, options).expect("within limits");
-    let mut twins = vec![GltfPose::new(&model, options.space); instances];
+    let rest = GltfPose::new(&model, options.space).with_skinning(options.skinning);
+    let mut twins = vec![rest; instances];
     let mut last: Vec<[f32; 3]> = twins.iter().flat_map(|twin| gltf_morph(mesh, twin)).collect();
     assert_close(&format!("{what}, rest"), &last, &current(gpu, &backend));
     for step in 0..3 {
@@ -149,6 +156,19 @@ fn file_equals_its_twins() {
         let tangents = GltfOptions { tangents: true, space: OutputSpace::MeshParent, ..GltfOptions::default() };
         check(gpu, "tangents, mesh parent", model(true), instances, tangents);
         check(gpu, "mesh parent", model(true), instances, GltfOptions { space: OutputSpace::MeshParent, ..ALL });
+    }
+}
+
+#[test]
+fn file_by_dual_quaternions_equals_its_twins() {
+    let Some(gpu) = device("file_by_dual_quaternions_equals_its_twins") else { return };
+    let all = GltfOptions { skinning: Skinning::DualQuaternion, ..ALL };
+    for instances in INSTANCES {
+        check(gpu, "dual quaternions", model(true), instances, all);
+    }
+    for instances in [1, 3] {
+        let space = OutputSpace::MeshParent;
+        check(gpu, "dual quaternions, mesh parent", model(true), instances, GltfOptions { space, ..all });
     }
 }
 
@@ -205,9 +225,16 @@ fn directions_at_rest_computed_equal_those_uploaded() {
 fn flat_and_tiny_matrices_keep_normals_finite() {
     let Some(gpu) = device("flat_and_tiny_matrices_keep_normals_finite") else { return };
     let device_model = device_model(gpu, model(true));
+    for skinning in [Skinning::Linear, Skinning::DualQuaternion] {
+        flat_and_tiny(gpu, &device_model, skinning);
+    }
+}
+
+fn flat_and_tiny(gpu: &Headless, device_model: &Arc<GltfDeviceModel>, skinning: Skinning) {
     let model = device_model.model();
-    let mut backend = GltfBackend::new(&gpu.context(), &device_model, 3, ALL).expect("within limits");
-    let mut twins = vec![GltfPose::new(model, OutputSpace::World); 3];
+    let options = GltfOptions { skinning, ..ALL };
+    let mut backend = GltfBackend::new(&gpu.context(), device_model, 3, options).expect("within limits");
+    let mut twins = vec![GltfPose::new(model, OutputSpace::World).with_skinning(skinning); 3];
     let control = |name: &str| model.controls().names().iter().position(|n| n == name).expect(name);
     let root = control("node/hips/scale/x");
     let stand = control("node/stand/scale/x");

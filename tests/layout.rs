@@ -4,8 +4,9 @@
 use naga::{ArraySize, Module, TypeInner};
 use rigeval::gltf::gpu::GltfParams;
 use rigeval::gnm::gpu::{GnmParams, WORKGROUP_BYTES, WORKGROUP_SIZE};
+use rigeval::gpu::bounds::{self, BoundsParams};
 use rigeval::gpu::normals::{self, NormalsParams};
-use rigeval::gpu::shaders::{GLTF_MORPH, GNM_BLEND, LBS_COMMON, NORMALS, ORL_DEFORM, SPARSE_COMMON};
+use rigeval::gpu::shaders::{BOUNDS, GLTF_MORPH, GNM_BLEND, LBS_COMMON, NORMALS, ORL_DEFORM, SPARSE_COMMON, STAGES};
 use rigeval::gpu::skinning::LbsParams;
 use rigeval::gpu::sparse::{self, SparseParams, WeightShape};
 use rigeval::orl::gpu::OrlParams;
@@ -45,6 +46,20 @@ fn uniforms_lie_as_their_rust_structs() {
     assert_same_layout!(gltf, GltfParams { vertex_count, instance_count, reserved_0, reserved_1 });
     let normals = parse(&NORMALS.source());
     assert_same_layout!(normals, NormalsParams { vertex_count, instance_count, reserved_0, reserved_1 });
+    let bounds = parse(&BOUNDS.source());
+    assert_same_layout!(
+        bounds,
+        BoundsParams {
+            item_count,
+            item_stride,
+            high_offset,
+            run_length,
+            run_count,
+            first_instance,
+            end_instance,
+            reserved
+        }
+    );
 }
 
 #[test]
@@ -54,6 +69,7 @@ fn workgroup_sizes_are_the_ones_that_are_dispatched() {
         (ORL_DEFORM, sparse::WORKGROUP_SIZE),
         (GLTF_MORPH, sparse::WORKGROUP_SIZE),
         (NORMALS, normals::WORKGROUP_SIZE),
+        (BOUNDS, bounds::WORKGROUP_SIZE),
     ];
     for (stage, size) in sizes {
         let module = parse(&stage.source());
@@ -63,10 +79,12 @@ fn workgroup_sizes_are_the_ones_that_are_dispatched() {
 
 #[test]
 fn workgroup_memory_is_what_the_planner_counts() {
-    let module = parse(&GNM_BLEND.source());
-    let shared = module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
-    let size = |ty: naga::Handle<naga::Type>| module.types[ty].inner.size(module.to_ctx());
-    assert_eq!(shared.map(|(_, v)| size(v.ty)).sum::<u32>(), WORKGROUP_BYTES);
+    for (stage, bytes) in [(GNM_BLEND, WORKGROUP_BYTES), (BOUNDS, bounds::WORKGROUP_BYTES)] {
+        let module = parse(&stage.source());
+        let shared = module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
+        let size = |ty: naga::Handle<naga::Type>| module.types[ty].inner.size(module.to_ctx());
+        assert_eq!(shared.map(|(_, v)| size(v.ty)).sum::<u32>(), bytes, "{}", stage.stem);
+    }
 }
 
 #[test]
@@ -104,10 +122,11 @@ fn storage_arrays_have_the_strides_that_are_uploaded() {
         "faces",
         "incidence",
         "vertex_normals",
+        "items",
         "lbs_influences",
         "sparse_entries",
     ];
-    for stage in [GNM_BLEND, ORL_DEFORM, GLTF_MORPH, NORMALS] {
+    for stage in STAGES {
         let module = parse(&stage.source());
         for (_, variable) in module.global_variables.iter() {
             let TypeInner::Array { stride, size: ArraySize::Dynamic, .. } = module.types[variable.ty].inner else {
@@ -140,5 +159,6 @@ fn bindings_are_numbered_as_the_host_binds_them() {
     expect(&ORL_DEFORM.source(), 0, &["neutral", "positions", "params"]);
     expect(&GLTF_MORPH.source(), 0, &["base", "posed", "params"]);
     expect(&GNM_BLEND.source(), 0, &["slots", "basis", "block_table", "tiles", "positions", "params"]);
+    expect(&BOUNDS.source(), 0, &["items", "boxes", "params"]);
     expect(&NORMALS.source(), 0, &["positions", "faces", "incidence", "vertex_normals", "params"]);
 }

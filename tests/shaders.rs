@@ -65,6 +65,57 @@ fn stage_owns_group_zero_and_binds_at_most_eight_storage_buffers() {
     }
 }
 
+#[cfg(feature = "picture")]
+#[test]
+fn picture_shader_validates_and_pairs_its_entry_points() {
+    let module = module("picture", rigeval::picture::SHADER);
+    let stages = |stage| module.entry_points.iter().filter(move |e| e.stage == stage).map(|e| e.name.as_str());
+    let vertex: Vec<_> = stages(naga::ShaderStage::Vertex).collect();
+    let fragment: Vec<_> = stages(naga::ShaderStage::Fragment).collect();
+    assert_eq!(vertex, ["vs_surface", "vs_value", "vs_wire", "vs_backdrop"]);
+    assert_eq!(fragment, ["fs_shaded", "fs_normals", "fs_wire", "fs_error", "fs_backdrop"]);
+}
+
+/// The expressions of a line that no parenthesis, comma or comparison parts any further.
+fn expressions(line: &str) -> Vec<String> {
+    let code = line.split("//").next().unwrap_or("");
+    let mut stack = vec![String::new()];
+    let mut done = Vec::new();
+    for word in code.replace(['(', '['], " ( ").replace([')', ']'], " ) ").replace([',', ';'], " , ").split_whitespace()
+    {
+        match word {
+            "(" => stack.push(String::new()),
+            ")" => done.extend((stack.len() > 1).then(|| stack.pop()).flatten()),
+            "," | "=" | "==" | "!=" | "<" | ">" | "<=" | ">=" | "&&" | "||" => {
+                done.push(std::mem::take(stack.last_mut().unwrap()));
+            }
+            word => *stack.last_mut().unwrap() += &format!(" {word} "),
+        }
+    }
+    done.extend(stack);
+    done
+}
+
+/// WGSL takes nothing but unary expressions on either side of a shift. naga is not so strict, browsers are.
+#[test]
+fn shader_has_parentheses_around_shifts() {
+    let has_bare_shift = |expression: &String| {
+        let operators = [">>", "<<", "&", "|", "^", "+", "-", "*", "/", "%"];
+        let found = expression.split_whitespace().filter(|word| operators.contains(word));
+        let found: Vec<&str> = found.collect();
+        found.len() > 1 && found.iter().any(|operator| [">>", "<<"].contains(operator))
+    };
+    assert!(expressions("if (mask[t / 32u] >> (t % 32u) & 1u) == 1u {").iter().any(has_bare_shift));
+    let picture = include_str!("../shaders/picture.wgsl");
+    let sources = STAGES.map(|stage| (stage.stem, stage.source()));
+    for (name, source) in sources.iter().map(|(name, source)| (*name, source.as_str())).chain([("picture", picture)]) {
+        for line in source.lines() {
+            let bare = expressions(line).into_iter().find(has_bare_shift);
+            assert_eq!(bare, None, "{name}: {line}");
+        }
+    }
+}
+
 #[test]
 fn shader_arrays_are_runtime_sized() {
     // A count in a storage array's type would be one rig's count.

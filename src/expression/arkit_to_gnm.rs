@@ -10,7 +10,7 @@ use ArkitShape as A;
 pub(super) const HAND_MADE_LIMIT: f32 = 4.0;
 
 /// The gaze angle of an `eyeLook` weight of 1.
-const GAZE_RAD: f32 = 20.0 * std::f32::consts::PI / 180.0;
+pub(super) const GAZE_RAD: f32 = 20.0 * std::f32::consts::PI / 180.0;
 
 /// Shape, region, index within the region, gain. Every index lies inside the 68 view. 24 shapes have no entry here nor
 /// in the gaze, on purpose.

@@ -1,5 +1,6 @@
 //! From a vector of one space to the controls of a rig.
 
+use super::arkit_to_gltf::BoundTurn;
 use super::arkit_to_gnm::{ArkitSlots, HAND_MADE_LIMIT, hand_made};
 use super::fitted::{BoundTable, FittedTable};
 use super::gnm::GnmRegions;
@@ -52,10 +53,11 @@ enum Law {
         terms: Vec<Term>,
         limit: f32,
     },
-    /// Terms on top of what the controls are at rest.
+    /// Terms on top of what the controls are at rest, and joints turned out of it.
     Onto {
         rest: Vec<f32>,
         terms: Vec<Term>,
+        turns: Vec<BoundTurn>,
     },
     Fitted(BoundTable),
 }
@@ -67,6 +69,7 @@ pub struct ExpressionMap {
     dim: usize,
     law: Law,
     dropped: Vec<String>,
+    visemes: Vec<&'static str>,
 }
 
 impl ExpressionMap {
@@ -124,12 +127,26 @@ impl ExpressionMap {
         if !dropped.is_empty() {
             log::warn!("ARKit to GNM: left out {}", dropped.join("; "));
         }
-        Ok(ExpressionMap { space, dim: layout.dim(), law, dropped })
+        Ok(ExpressionMap { space, dim: layout.dim(), law, dropped, visemes: Vec::new() })
     }
 
     /// A map that adds terms to what the controls are at rest.
     pub(super) fn onto(space: ControlSpace, rest: &[f32], terms: Vec<Term>, dropped: Vec<String>) -> ExpressionMap {
-        ExpressionMap { space, dim: rest.len(), law: Law::Onto { rest: rest.to_vec(), terms }, dropped }
+        let law = Law::Onto { rest: rest.to_vec(), terms, turns: Vec::new() };
+        ExpressionMap { space, dim: rest.len(), law, dropped, visemes: Vec::new() }
+    }
+
+    /// The same map, turning joints too.
+    pub(super) fn turning(mut self, joints: Vec<BoundTurn>) -> ExpressionMap {
+        if let Law::Onto { turns, .. } = &mut self.law {
+            *turns = joints;
+        }
+        self
+    }
+
+    /// The same map for a rig with these viseme targets.
+    pub(super) fn listing(self, visemes: Vec<&'static str>) -> ExpressionMap {
+        ExpressionMap { visemes, ..self }
     }
 
     /// The space of the vectors that this takes.
@@ -144,10 +161,17 @@ impl ExpressionMap {
         self.dim
     }
 
-    /// What of the map had no place: terms past the rig's layout, controls that it lacks, channels that are no shape, the gaze for want of a column.
+    /// What of the map had no place: terms past the rig's layout, controls that it lacks, channels that are no shape, the gaze for want of a column or
+    /// of eye joints.
     #[must_use]
     pub fn dropped(&self) -> &[String] {
         &self.dropped
+    }
+
+    /// The Oculus visemes that a glTF rig has targets for, which no shape drives; none of other rigs.
+    #[must_use]
+    pub fn visemes(&self) -> &[&'static str] {
+        &self.visemes
     }
 
     /// Writes the controls that a vector of this map's space stands for. Every control is written; nothing is allocated.
@@ -176,9 +200,10 @@ impl ExpressionMap {
                 // Once, after the sum: clamped term by term, opposite shapes would not cancel.
                 controls.iter_mut().for_each(|control| *control = control.clamp(-limit, *limit));
             }
-            Law::Onto { rest, terms } => {
+            Law::Onto { rest, terms, turns } => {
                 controls.copy_from_slice(rest);
                 Term::add_all(terms, weights, controls);
+                turns.iter().for_each(|turn| turn.apply(weights, controls));
             }
             Law::Fitted(table) => table.add(weights, controls),
         }

@@ -21,9 +21,10 @@
 //! ```
 //!
 //! A MetaHuman rig takes ARKit weights through its raw controls: [`ExpressionMap::arkit_to_orl`] goes by their names, so the rig is to be opened on
-//! its raw layer.
+//! its raw layer. A glTF rig takes them through its morph targets and eye joints: [`ExpressionMap::arkit_to_gltf`].
 
 pub mod arkit;
+pub mod arkit_to_gltf;
 pub mod arkit_to_gnm;
 pub mod arkit_to_orl;
 pub mod fitted;
@@ -34,6 +35,7 @@ pub mod performance;
 pub mod space;
 
 pub use arkit::{ArkitColumns, ArkitOrder, ArkitShape};
+pub use arkit_to_gltf::{EyeTurn, MorphTarget, OCULUS_VISEMES, oculus_visemes};
 pub use arkit_to_gnm::ArkitSlots;
 pub use fitted::FittedTable;
 pub use gnm::{GnmNames, GnmRegions};

@@ -1,9 +1,13 @@
 //! Conservative bounds of a pose, from boxes around small clusters of vertices: no vertex is touched.
 
+mod dual_quaternion;
+
 use super::mesh::GltfMesh;
 use super::pose::GltfPose;
+use crate::lbs::Skinning;
 use crate::math::{Aabb, Rows};
-use glam::DVec3;
+use dual_quaternion::Carrier;
+use glam::{DMat3, DVec3};
 use std::collections::BTreeMap;
 
 /// An interval per axis.
@@ -24,6 +28,11 @@ impl Interval {
     fn union(&self, other: &Interval) -> Interval {
         Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
+
+    /// The distance from the origin that no point of it exceeds.
+    fn reach(&self) -> f64 {
+        self.low.abs().max(self.high.abs()).length()
+    }
 }
 
 /// Neighbouring vertices of one part that mostly follow the same row, in mesh space.
@@ -31,6 +40,8 @@ impl Interval {
 struct Cluster {
     /// Every row that has a hold on any of them.
     rows: Vec<u32>,
+    /// The least of their greatest weights.
+    least_hold: f64,
     /// The vertices, unmorphed.
     base: Interval,
     /// By target: what it adds to any of them at weight 1.
@@ -86,16 +97,26 @@ impl GltfBounds {
     /// A box that holds every vertex of the pose, in its output space; all zeros for a mesh without vertices.
     ///
     /// The law: a vertex is an average of what its rows make of it, so it lies in the hull of their boxes. Each is a cluster's box, grown by
-    /// the sum of all targets' intervals times their weights, and carried by a row.
+    /// the sum of all targets' intervals times their weights, and carried by a row. Dual quaternions leave that hull by a distance that the
+    /// rotations and the boxes bound; where all rows turn alike, by none.
     ///
     /// # Accuracy
     /// Never smaller than the exact box, also where a device sums in f32: grown by [`SLACK`] of the largest coordinate.
     #[must_use]
     pub fn of_pose(&self, pose: &GltfPose) -> Aabb {
         let weights = pose.morph_weights();
-        let boxes = self.clusters.iter().flat_map(|cluster| {
+        let carriers: Vec<Carrier> = match pose.skinning() {
+            Skinning::Linear => Vec::new(),
+            Skinning::DualQuaternion => pose.skin_rows().iter().map(Carrier::new).collect(),
+        };
+        let boxes = self.clusters.iter().map(|cluster| {
             let grown = cluster.grown(weights);
-            cluster.rows.iter().map(move |&row| carried(&grown, &pose.skin_rows()[row as usize]))
+            match pose.skinning() {
+                Skinning::DualQuaternion if cluster.least_hold < 1.0 => {
+                    dual_quaternion::hull(cluster, &grown, &carriers)
+                }
+                _ => cluster.hull(&grown, pose.skin_rows()),
+            }
         });
         let Some(all) = boxes.reduce(|a, b| a.union(&b)) else { return Aabb::default() };
         let slack = f64::from(SLACK) * all.low.abs().max(all.high.abs()).max_element();
@@ -112,7 +133,9 @@ impl Cluster {
             vertices.iter().flat_map(|&v| mesh.influences().row(v as usize)).map(|influence| influence.joint).collect();
         rows.sort_unstable();
         rows.dedup();
-        Cluster { rows, base: around(mesh.positions(), vertices), deltas: Vec::new() }
+        let hold = |&v: &u32| mesh.influences().row(v as usize).iter().map(|i| i.weight).fold(0.0, f32::max);
+        let least_hold = vertices.iter().map(hold).fold(1.0, f32::min).into();
+        Cluster { rows, least_hold, base: around(mesh.positions(), vertices), deltas: Vec::new() }
     }
 
     fn grown(&self, weights: &[f32]) -> Interval {
@@ -122,6 +145,16 @@ impl Cluster {
             sum = Interval { low: sum.low + a.min(b), high: sum.high + a.max(b) };
         }
         sum
+    }
+
+    /// The box around everything that single rows make of a grown cluster.
+    fn hull(&self, grown: &Interval, skin_rows: &[Rows]) -> Interval {
+        let boxes = self.rows.iter().map(|&row| {
+            let [x, y, z] = skin_rows[row as usize].map(|row| row.map(f64::from));
+            let linear = DMat3::from_cols(DVec3::from_slice(&x), DVec3::from_slice(&y), DVec3::from_slice(&z));
+            carried(grown, &linear.transpose(), DVec3::new(x[3], y[3], z[3]))
+        });
+        boxes.fold(Interval::NOTHING, |a, b| a.union(&b))
     }
 }
 
@@ -152,15 +185,15 @@ fn split(positions: &[[f32; 3]], vertices: &mut [u32], most: usize, groups: &mut
     split(positions, right, most, groups);
 }
 
-/// The box around a box that a row has carried away.
-fn carried(held: &Interval, rows: &Rows) -> Interval {
-    let mut low = DVec3::ZERO;
-    let mut high = DVec3::ZERO;
-    for (axis, row) in rows.iter().enumerate() {
-        let linear = DVec3::new(row[0].into(), row[1].into(), row[2].into());
-        let (a, b) = (linear * held.low, linear * held.high);
-        low[axis] = a.min(b).element_sum() + f64::from(row[3]);
-        high[axis] = a.max(b).element_sum() + f64::from(row[3]);
+/// The box around a box that an affine map has carried away.
+fn carried(held: &Interval, linear: &DMat3, translation: DVec3) -> Interval {
+    let mut low = translation;
+    let mut high = translation;
+    for axis in 0..3 {
+        let row = linear.row(axis);
+        let (a, b) = (row * held.low, row * held.high);
+        low[axis] += a.min(b).element_sum();
+        high[axis] += a.max(b).element_sum();
     }
     Interval { low, high }
 }

@@ -6,7 +6,8 @@ use rayon::prelude::*;
 
 /// The vertices of one instance, in the pose's output space.
 ///
-/// `p = base + sum_t weight_t delta_t`, then the skin, `sum_k w_k row_k (p, 1)`; a part without a skin is carried by its node's row.
+/// `p = base + sum_t weight_t delta_t`, then the skin, `sum_k w_k row_k (p, 1)` or the pose's other
+/// [`Skinning`](crate::lbs::Skinning); a part without a skin is carried by its node's row.
 ///
 /// # Shapes
 /// result: (V, 3)
@@ -16,7 +17,7 @@ use rayon::prelude::*;
 #[must_use]
 pub fn gltf_morph(mesh: &GltfMesh, pose: &GltfPose) -> Vec<[f32; 3]> {
     let weights = mesh.position_deltas().weigh(pose.morph_weights());
-    let vertex = |v: usize| mesh.posed_vertex(v, &weights, pose.skin_rows()).as_vec3().to_array();
+    let vertex = |v: usize| mesh.posed_vertex(v, &weights, pose.skin_rows(), pose.skinning()).as_vec3().to_array();
     (0..mesh.vertex_count()).into_par_iter().with_min_len(64).map(vertex).collect()
 }
 
@@ -30,7 +31,8 @@ pub fn gltf_morph(mesh: &GltfMesh, pose: &GltfPose) -> Vec<[f32; 3]> {
 #[must_use]
 pub fn gltf_morph_normals(mesh: &GltfMesh, pose: &GltfPose) -> Option<Vec<[f32; 3]>> {
     let weights = mesh.normal_deltas().weigh(pose.morph_weights());
-    let normal = |v: usize| Some(mesh.posed_normal(v, &weights, pose.skin_rows())?.as_vec3().to_array());
+    let normal =
+        |v: usize| Some(mesh.posed_normal(v, &weights, pose.skin_rows(), pose.skinning())?.as_vec3().to_array());
     mesh.normals()?;
     (0..mesh.vertex_count()).into_par_iter().with_min_len(64).map(normal).collect()
 }
@@ -46,7 +48,7 @@ pub fn gltf_morph_tangents(mesh: &GltfMesh, pose: &GltfPose) -> Option<Vec<[f32;
     let weights = mesh.tangent_deltas().weigh(pose.morph_weights());
     let tangents = mesh.tangents()?;
     let tangent = |v: usize| {
-        let t = mesh.posed_tangent(v, &weights, pose.skin_rows())?;
+        let t = mesh.posed_tangent(v, &weights, pose.skin_rows(), pose.skinning())?;
         Some(t.as_vec3().extend(tangents[v][3]).to_array())
     };
     (0..mesh.vertex_count()).into_par_iter().with_min_len(64).map(tangent).collect()

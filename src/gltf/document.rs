@@ -4,10 +4,12 @@
 //! `EXT_meshopt_compression`, or whose positions have no bounds; it demands well-formed materials, textures and cameras, which no rig
 //! needs; a value of the wrong type is reported with a line and a column of the file; and without its validation its readers panic.
 
-use super::{object, whole};
+use super::{looks, object, whole};
 use crate::error::{LoadError, LoadErrorKind};
+use crate::info::Look;
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -30,12 +32,15 @@ pub(super) struct Root {
     pub(super) skins: Vec<Skin>,
     #[serde(default, deserialize_with = "object::list")]
     pub(super) animations: Vec<Animation>,
+    #[serde(default, deserialize_with = "looks::materials")]
+    pub(super) materials: Vec<Look>,
     #[serde(default, deserialize_with = "object::list")]
     pub(super) accessors: Vec<Accessor>,
     #[serde(default, deserialize_with = "object::list")]
     pub(super) buffer_views: Vec<View>,
     #[serde(default, deserialize_with = "object::list")]
     pub(super) buffers: Vec<Buffer>,
+    extensions: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -85,6 +90,8 @@ pub(super) struct Primitive {
     pub(super) indices: Option<usize>,
     #[serde(default, deserialize_with = "whole::maybe")]
     pub(super) mode: Option<u32>,
+    #[serde(default, deserialize_with = "looks::material")]
+    pub(super) material: Option<usize>,
     #[serde(default, deserialize_with = "object::list")]
     pub(super) targets: Vec<Target>,
     #[serde(default, rename = "extras", deserialize_with = "target_names")]
@@ -254,9 +261,15 @@ pub(super) struct Buffer {
 
 /// `extras.targetNames`; extras may be any value, and what is no list of names is no name.
 fn target_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Option<String>>, D::Error> {
-    let extras = Value::deserialize(deserializer)?;
-    let names = extras.get("targetNames").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    Ok(names.iter().map(|name| name.as_str().map(String::from)).collect())
+    let extras = fields(&Box::<RawValue>::deserialize(deserializer)?);
+    let names = extras.get("targetNames").and_then(|names| serde_json::from_str(names.get()).ok());
+    let names: Vec<Box<RawValue>> = names.unwrap_or_default();
+    Ok(names.iter().map(|name| serde_json::from_str(name.get()).ok()).collect())
+}
+
+/// The members of an object as text, none of any other value: what stands in them may be nested too deep or too large for a number.
+pub(super) fn fields(text: &RawValue) -> BTreeMap<String, Box<RawValue>> {
+    serde_json::from_str(text.get()).unwrap_or_default()
 }
 
 /// Extensions that change nothing about where a vertex comes to lie; requiring them is no reason to refuse a rig.
@@ -295,6 +308,17 @@ impl Root {
             }
         }
         Ok(root)
+    }
+
+    /// The blocks of VRM in the root's extensions, and of these the humanoid alone. Whatever else stands there is someone else's, of any form.
+    pub(super) fn vrm(&self) -> Value {
+        let extensions = self.extensions.as_deref().map(fields).unwrap_or_default();
+        let block = |key: &str| {
+            let humanoid = fields(extensions.get(key)?).remove("humanoid");
+            let humanoid = humanoid.and_then(|text| serde_json::from_str::<Value>(text.get()).ok());
+            Some((key.to_string(), json!({ "humanoid": humanoid })))
+        };
+        ["VRMC_vrm", "VRM"].into_iter().filter_map(block).collect()
     }
 
     fn check_version(&self) -> Result<(), LoadError> {
@@ -429,6 +453,23 @@ mod tests {
     }
 
     #[test]
+    fn humanoid_is_read_past_extensions_of_any_form() {
+        let vrm = |extensions: &str| {
+            parse(&format!("{{\"asset\":{{\"version\":\"2.0\"}},\"extensions\":{extensions}}}")).unwrap().vrm()
+        };
+        let humanoid = json!({"humanBones": {"hips": {"node": 2}}});
+        let block = json!({"meta": {}, "humanoid": humanoid});
+        let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+        let text = format!("{{\"X\":{deep},\"VRMC_vrm\":{block},\"Y\":1e999,\"VRM\":7}}");
+        assert_eq!(vrm(&text), json!({"VRMC_vrm": {"humanoid": humanoid}, "VRM": {"humanoid": null}}));
+        for extensions in ["{}", "[]", "null", "3", "\"VRM\"", &deep] {
+            assert_eq!(vrm(extensions), json!({}), "{extensions:.10}");
+        }
+        let nested = format!("{{\"VRM\":{{\"humanoid\":{deep}}}}}");
+        assert_eq!(vrm(&nested), json!({"VRM": {"humanoid": null}}));
+    }
+
+    #[test]
     fn target_names_that_are_no_names_are_none() {
         let names = |extras: &str| {
             let json =
@@ -436,8 +477,12 @@ mod tests {
             parse(&json).unwrap().meshes.remove(0).target_names
         };
         assert_eq!(names(r#"{"targetNames":["a",3]}"#), [Some("a".into()), None]);
-        for extras in ["7", "null", "[]", r#"{"targetNames":{}}"#, r#"{"other":1}"#] {
+        for extras in ["7", "null", "[]", "1e999", r#"{"targetNames":{}}"#, r#"{"other":1}"#] {
             assert!(names(extras).is_empty(), "{extras}");
         }
+        let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+        assert!(names(&deep).is_empty());
+        let among = format!("{{\"x\":{deep},\"targetNames\":[\"a\",{deep},1e999,\"\\ud800\",\"b\"],\"y\":-1e999}}");
+        assert_eq!(names(&among), [Some("a".into()), None, None, None, Some("b".into())]);
     }
 }

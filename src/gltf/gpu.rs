@@ -14,6 +14,7 @@ use crate::gpu::sparse::{self, SparseWeights, WeightShape};
 use crate::gpu::vertices::PosedVertices;
 use crate::gpu::{GpuContext, bind_group, uniform_buffer};
 use crate::info::{JointId, RigInfo, RigMesh};
+use crate::lbs::Skinning;
 use crate::math::Aabb;
 use crate::normals::{Incidence, normals};
 use crate::skeleton::JointOverride;
@@ -35,6 +36,8 @@ pub struct GltfOptions {
     pub previous_positions: bool,
     /// The space that all of it comes out in.
     pub space: OutputSpace,
+    /// How several rows carry a vertex.
+    pub skinning: Skinning,
 }
 
 /// What `encode` has sent to the device so far.
@@ -108,7 +111,7 @@ impl GltfBackend {
         }
         model.sizes.check(instances, &options, &gpu.device.limits())?;
 
-        let pose = GltfPose::new(rig, options.space);
+        let pose = GltfPose::new(rig, options.space).with_skinning(options.skinning);
         let (rest, directions) = rest(model, &pose, &options);
         let space = match options.space {
             OutputSpace::World => VertexSpace::Rig,
@@ -255,7 +258,7 @@ impl Pass {
             kind: attribute.kind,
             weights: SparseWeights::new(gpu, &table.deltas, shape, &attribute.rows.weigh(pose.morph_weights())),
             groups,
-            pipeline: model.pipeline(gpu, attribute, &shape).clone(),
+            pipeline: model.pipeline(gpu, attribute, &shape, pose.skinning()).clone(),
             slice_count: table.deltas.slice_count(),
         }
     }
@@ -270,18 +273,20 @@ struct Directions {
 /// The rest mesh, and of its directions those that are asked for and that the file has.
 fn rest(model: &GltfDeviceModel, pose: &GltfPose, options: &GltfOptions) -> (Vec<[f32; 3]>, Directions) {
     let mesh = model.model.mesh();
-    let (rows, morphs, v) = (pose.skin_rows(), pose.morph_weights(), mesh.vertex_count());
+    let (rows, skinning) = (pose.skin_rows(), pose.skinning());
+    let (morphs, v) = (pose.morph_weights(), mesh.vertex_count());
     let weights = mesh.position_deltas().weigh(morphs);
-    let position = |vertex| mesh.posed_vertex(vertex, &weights, rows).as_vec3().to_array();
+    let position = |vertex| mesh.posed_vertex(vertex, &weights, rows, skinning).as_vec3().to_array();
     let normals = mesh.normals().filter(|_| options.normals).map(|_| {
         let weights = mesh.normal_deltas().weigh(morphs);
-        let normal = |vertex| mesh.posed_normal(vertex, &weights, rows).unwrap_or_default().as_vec3().to_array();
+        let normal =
+            |vertex| mesh.posed_normal(vertex, &weights, rows, skinning).unwrap_or_default().as_vec3().to_array();
         (0..v).into_par_iter().map(normal).collect()
     });
     let tangents = mesh.tangents().filter(|_| options.tangents).map(|tangents| {
         let weights = mesh.tangent_deltas().weigh(morphs);
         let tangent = |vertex: usize| {
-            let t = mesh.posed_tangent(vertex, &weights, rows).unwrap_or_default().as_vec3();
+            let t = mesh.posed_tangent(vertex, &weights, rows, skinning).unwrap_or_default().as_vec3();
             t.extend(tangents[vertex][3]).to_array()
         };
         (0..v).into_par_iter().map(tangent).collect()

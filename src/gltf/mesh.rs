@@ -8,7 +8,7 @@ use super::source::Source;
 use super::topology::read_triangles;
 use crate::error::{LoadError, LoadErrorKind};
 use crate::info::{MeshPart, RigMesh};
-use crate::lbs::{self, Influence, Influences};
+use crate::lbs::{Influence, Influences, Skinning};
 use crate::math::Rows;
 use crate::sparse::{self, DeltaFormat, SparseRows, SparseTarget, TargetWeights};
 use glam::DVec3;
@@ -147,15 +147,21 @@ impl GltfMesh {
 }
 
 impl GltfMesh {
-    /// One vertex, morphed and skinned: `sum_k w_k row_k (p + sum_t weight_t delta_t)`, in f64.
+    /// One vertex, morphed and skinned, in f64; linear: `sum_k w_k row_k (p + sum_t weight_t delta_t)`.
     ///
     /// # Shapes
     /// skin_rows: one for each of [`GltfMesh::rows`]
     #[must_use]
-    pub fn posed_vertex(&self, vertex: usize, weights: &TargetWeights, skin_rows: &[Rows]) -> DVec3 {
+    pub fn posed_vertex(
+        &self,
+        vertex: usize,
+        weights: &TargetWeights,
+        skin_rows: &[Rows],
+        skinning: Skinning,
+    ) -> DVec3 {
         let moved = sparse::sparse_gather(&self.position_deltas, vertex, weights);
         let p = DVec3::from(self.positions[vertex].map(f64::from)) + moved;
-        lbs::lbs_skin(self.influences.row(vertex), skin_rows, p)
+        skinning.point(self.influences.row(vertex), skin_rows, p)
     }
 
     /// Turns over the triangles of the parts that are carried by rows with a negative determinant.
@@ -290,7 +296,8 @@ impl<'s, 'a> Builder<'s, 'a> {
         let name = mesh.name.as_deref().or(self.source.root.nodes[seat.node].name.as_deref()).unwrap_or("mesh");
         let name = if mesh.primitives.len() > 1 { format!("{name}.{index}") } else { name.to_string() };
         self.source.charge(&place, name.len() as u64)?;
-        self.render_parts.push(MeshPart { name, triangles: start..self.triangles.len(), look: None });
+        let look = primitive.material.and_then(|material| self.source.root.materials.get(material).copied());
+        self.render_parts.push(MeshPart { name, triangles: start..self.triangles.len(), look });
         self.parts.push(GltfPart {
             node: seat.node,
             mesh: seat.mesh,

@@ -15,6 +15,7 @@ use crate::files::{self, Files};
 use crate::info::{RigInfo, RigKind, Units};
 use crate::math::Aabb;
 use crate::skeleton::Skeleton;
+use crate::skeleton::vrm::{VrmHumanoid, vrm_humanoid};
 use glam::DAffine3;
 use std::path::Path;
 
@@ -27,6 +28,8 @@ use std::path::Path;
 pub struct GltfModel {
     skeleton: Skeleton,
     joint_nodes: Vec<usize>,
+    node_names: Vec<String>,
+    vrm: Result<Option<VrmHumanoid>, LoadError>,
     controls: GltfControls,
     skins: Vec<GltfSkin>,
     mesh: GltfMesh,
@@ -44,10 +47,14 @@ impl GltfModel {
     /// # Errors
     /// Every kind of [`crate::error::LoadErrorKind`]; the field is the JSON pointer of what is wrong.
     pub fn load(bytes: &[u8], files: &Files) -> Result<GltfModel, LoadError> {
+        GltfModel::load_in(bytes, files, "")
+    }
+
+    fn load_in(bytes: &[u8], files: &Files, folder: &str) -> Result<GltfModel, LoadError> {
         let container = Container::split(bytes)?;
         let root = Root::parse(container.json)?;
         root.check_references()?;
-        let mut source = Source::new(&root, &container, files);
+        let mut source = Source::new(&root, &container, files, folder);
         let graph = {
             let mut report = LoadReport::default();
             let graph = Graph::new(&root, &mut report)?;
@@ -59,10 +66,13 @@ impl GltfModel {
         let mesh = Builder::new(&mut source, controls.morph_count()).build(&graph, &controls, &skins)?;
         let clips = read_clips(&mut source, &graph, &controls)?;
         let parents = graph.joints.iter().map(|&node| graph.parent_joint(node)).collect();
+        let node_name = |&node: &usize| root.nodes[node].name.clone().unwrap_or_default();
         // Skin rows are a skin's, not a joint's: one joint may have several inverse bind matrices.
         let unused = vec![DAffine3::IDENTITY; graph.joints.len()];
         let mut model = GltfModel {
             skeleton: Skeleton::new(graph.names, parents, unused),
+            node_names: graph.joints.iter().map(node_name).collect(),
+            vrm: vrm_humanoid(&root.vrm(), root.nodes.len()),
             joint_nodes: graph.joints,
             controls,
             skins,
@@ -87,10 +97,23 @@ impl GltfModel {
         GltfModel::load(&bytes, &Files::Folder(folder.to_path_buf())).map_err(|e| e.in_file(path.display()))
     }
 
+    /// Reads a file of a bundle; the buffers it names must lie in the same folder as it does, or below. On disk a link may lead to another place in
+    /// the bundle, never out of it.
+    ///
+    /// # Errors
+    /// As [`GltfModel::load`], with the name of the file at fault: the document or a buffer.
+    pub fn read(files: &Files, path: &str) -> Result<GltfModel, LoadError> {
+        let path = files::inner_path(path)?;
+        let bytes = files.read(&path, files::MAX_FILE_BYTES)?;
+        let folder = path.rfind('/').map_or("", |slash| &path[..=slash]);
+        GltfModel::load_in(&bytes, files, folder).map_err(|e| e.in_file(&path))
+    }
+
     fn posed_positions(&self, pose: &GltfPose) -> impl Iterator<Item = [f32; 3]> {
         let weights = self.mesh.position_deltas().weigh(pose.morph_weights());
-        let rows = pose.skin_rows();
-        (0..self.mesh.vertex_count()).map(move |v| self.mesh.posed_vertex(v, &weights, rows).as_vec3().to_array())
+        let (rows, skinning) = (pose.skin_rows(), pose.skinning());
+        let vertex = move |v| self.mesh.posed_vertex(v, &weights, rows, skinning).as_vec3().to_array();
+        (0..self.mesh.vertex_count()).map(vertex)
     }
 
     /// The positions at the default controls, in world space: what a fresh backend shows, (V, 3).
@@ -115,6 +138,20 @@ impl GltfModel {
     #[must_use]
     pub fn joint_of_node(&self, node: usize) -> Option<usize> {
         self.joint_nodes.iter().position(|&n| n == node)
+    }
+
+    /// What the file calls the node of every joint, (J); empty where it says nothing. Names that two nodes share are here twice.
+    #[must_use]
+    pub fn node_names(&self) -> &[String] {
+        &self.node_names
+    }
+
+    /// The humanoid bones that the file states, if it is a VRM, by node.
+    ///
+    /// # Errors
+    /// What [`vrm_humanoid`] refuses in the file's table. Such a file is a rig all the same.
+    pub fn vrm(&self) -> Result<Option<&VrmHumanoid>, &LoadError> {
+        self.vrm.as_ref().map(Option::as_ref)
     }
 
     /// The control vector.

@@ -168,7 +168,7 @@ impl Rest {
     pub(super) fn new(node: &Node, index: usize) -> Result<Rest, LoadError> {
         if let Some(m) = &node.matrix {
             if let Some(value) = m.iter().find(|x| x.abs() > f64::from(f32::MAX)) {
-                return Err(wrong(format!("/nodes/{index}/matrix"), "numbers that an f32 holds", value));
+                return Err(wrong(format!("/nodes/{index}/matrix"), "numbers that an f32 holds", format!("{value:e}")));
             }
             let column = |i: usize| DVec3::new(m[4 * i], m[4 * i + 1], m[4 * i + 2]);
             let matrix3 = DMat3::from_cols(column(0), column(1), column(2));

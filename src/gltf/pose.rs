@@ -4,6 +4,7 @@ use super::model::GltfModel;
 use super::skin::SkinRow;
 use crate::error::ControlError;
 use crate::info::JointId;
+use crate::lbs::Skinning;
 use crate::math::{self, Rows};
 use crate::skeleton::{JointInput, JointOverride, Local};
 use glam::{Affine3A, DAffine3};
@@ -22,6 +23,7 @@ pub enum OutputSpace {
 #[derive(Debug, Clone, PartialEq)]
 pub struct GltfPose {
     space: OutputSpace,
+    skinning: Skinning,
     controls: Vec<f32>,
     morph_count: usize,
     locals: Vec<Local>,
@@ -37,6 +39,7 @@ impl GltfPose {
         let controls = model.controls().defaults().to_vec();
         let mut pose = GltfPose {
             space,
+            skinning: Skinning::default(),
             controls,
             morph_count: model.controls().morph_count(),
             locals: Vec::new(),
@@ -47,6 +50,12 @@ impl GltfPose {
         model.controls().locals_into(&pose.controls, &mut pose.locals);
         pose.update_skin_rows(model);
         pose
+    }
+
+    /// The same, skinned another way.
+    #[must_use]
+    pub fn with_skinning(self, skinning: Skinning) -> GltfPose {
+        GltfPose { skinning, ..self }
     }
 
     /// Replaces the controls and says whether a skin row or a weight changed.
@@ -113,6 +122,12 @@ impl GltfPose {
     #[must_use]
     pub fn space(&self) -> OutputSpace {
         self.space
+    }
+
+    /// How several rows carry a vertex.
+    #[must_use]
+    pub fn skinning(&self) -> Skinning {
+        self.skinning
     }
 
     /// The controls as they were set, (C).

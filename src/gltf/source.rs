@@ -22,6 +22,8 @@ pub(super) struct Source<'a> {
     /// Accessors that the report has counted.
     pub(super) counted: Vec<bool>,
     files: &'a Files,
+    /// Where in `files` the document lies: empty, or a path that ends in a slash.
+    folder: &'a str,
     bin: Option<&'a [u8]>,
     buffers: Vec<Option<Cow<'a, [u8]>>>,
     unpacked: Vec<Option<Vec<u8>>>,
@@ -38,12 +40,13 @@ struct Range {
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn new(root: &'a Root, container: &Container<'a>, files: &'a Files) -> Source<'a> {
+    pub(super) fn new(root: &'a Root, container: &Container<'a>, files: &'a Files, folder: &'a str) -> Source<'a> {
         Source {
             root,
             report: LoadReport::default(),
             counted: vec![false; root.accessors.len()],
             files,
+            folder,
             bin: container.bin,
             buffers: root.buffers.iter().map(|_| None).collect(),
             unpacked: root.buffer_views.iter().map(|_| None).collect(),
@@ -136,7 +139,9 @@ impl<'a> Source<'a> {
     }
 
     fn external(&mut self, uri: &str) -> Result<Vec<u8>, LoadError> {
-        let path = percent_decoded(uri)?;
+        // Checked before it is joined: behind a folder, an absolute path would look like one inside it.
+        let path = files::inner_path(&percent_decoded(uri)?)?;
+        let path = format!("{}{path}", self.folder);
         let bytes = self.files.read(&path, files::MAX_FILE_BYTES.saturating_sub(self.file_bytes))?;
         self.file_bytes += bytes.len() as u64;
         Ok(bytes)

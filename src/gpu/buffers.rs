@@ -38,9 +38,19 @@ pub(crate) fn bind_group_layout(
     label: &str,
     types: &[wgpu::BufferBindingType],
 ) -> wgpu::BindGroupLayout {
+    visible_layout(device, label, wgpu::ShaderStages::COMPUTE, types)
+}
+
+/// The same for other stages.
+pub(crate) fn visible_layout(
+    device: &wgpu::Device,
+    label: &str,
+    visibility: wgpu::ShaderStages,
+    types: &[wgpu::BufferBindingType],
+) -> wgpu::BindGroupLayout {
     let entry = |(binding, &ty): (usize, &wgpu::BufferBindingType)| wgpu::BindGroupLayoutEntry {
         binding: binding as u32,
-        visibility: wgpu::ShaderStages::COMPUTE,
+        visibility,
         ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
         count: None,
     };

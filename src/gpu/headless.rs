@@ -1,7 +1,9 @@
 //! A device without a window, for tests and the command line: the only place that makes a device, submits, polls and reads back.
 
 use super::GpuContext;
+use super::bounds::ExactBounds;
 use crate::error::DeviceError;
+use crate::math::Aabb;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -196,6 +198,46 @@ impl Headless {
     /// `Timeout`, `Lost`, `Reported`.
     pub fn read_f32(&self, buffer: &wgpu::Buffer) -> Result<Vec<f32>, DeviceError> {
         Ok(bytemuck::pod_collect_to_vec(&self.read_bytes(buffer)?))
+    }
+
+    /// The pixels of a texture with the usage `COPY_SRC`, four bytes each, row by row from the top without padding.
+    ///
+    /// # Errors
+    /// `Timeout`, `Lost`, `Reported`: the last for a texture too large for a buffer, too.
+    ///
+    /// # Panics
+    /// For a format that does not have four bytes a pixel.
+    pub fn read_pixels(&self, texture: &wgpu::Texture) -> Result<Vec<u8>, DeviceError> {
+        let format = texture.format();
+        assert!(format.block_copy_size(None) == Some(4), "{format:?}: expected four bytes a pixel");
+        let row = 4 * texture.width();
+        let padded = row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("rigeval.headless.pixels"),
+            size: u64::from(padded) * u64::from(texture.height()),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        });
+        let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(padded), rows_per_image: None };
+        let mut encoder = self.encoder();
+        encoder.copy_texture_to_buffer(
+            texture.as_image_copy(),
+            wgpu::TexelCopyBufferInfo { buffer: &buffer, layout },
+            texture.size(),
+        );
+        self.submit(encoder)?;
+        let bytes = self.read_bytes(&buffer)?;
+        Ok(bytes.chunks_exact(padded as usize).flat_map(|line| &line[..row as usize]).copied().collect())
+    }
+
+    /// The boxes of all instances, as they were last measured.
+    ///
+    /// # Errors
+    /// `Timeout`, `Lost`, `Reported`.
+    pub fn read_bounds(&self, bounds: &ExactBounds) -> Result<Vec<Aabb>, DeviceError> {
+        let corners = self.read_f32(bounds.buffer())?;
+        let boxes = corners.as_chunks().0.iter();
+        Ok(boxes.map(|&[x, y, z, _, i, j, k, _]| Aabb { min: [x, y, z], max: [i, j, k] }).collect())
     }
 
     /// Whether the device reported anything so far.

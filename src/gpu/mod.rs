@@ -1,5 +1,6 @@
 //! Device plumbing that knows no rig: composed shaders, buffers, shared stages, the limit planner, and a device for tests and the command line.
 
+pub mod bounds;
 mod buffers;
 mod dirty;
 #[cfg(not(target_arch = "wasm32"))]
@@ -11,6 +12,8 @@ pub mod skinning;
 pub mod sparse;
 pub mod vertices;
 
+#[cfg(feature = "picture")]
+pub(crate) use buffers::visible_layout;
 pub(crate) use buffers::{bind_group, bind_group_layout, storage_buffer, uniform_buffer};
 pub use dirty::Upload;
 

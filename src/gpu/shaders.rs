@@ -27,8 +27,11 @@ pub const GLTF_MORPH: ShaderStage = ShaderStage {
 /// Vertex normals from posed positions.
 pub const NORMALS: ShaderStage = ShaderStage { stem: "normals", parts: &[include_str!("../../shaders/normals.wgsl")] };
 
+/// Boxes around posed positions.
+pub const BOUNDS: ShaderStage = ShaderStage { stem: "bounds", parts: &[include_str!("../../shaders/bounds.wgsl")] };
+
 /// Every stage there is.
-pub const STAGES: [ShaderStage; 4] = [GNM_BLEND, ORL_DEFORM, GLTF_MORPH, NORMALS];
+pub const STAGES: [ShaderStage; 5] = [GNM_BLEND, ORL_DEFORM, GLTF_MORPH, NORMALS, BOUNDS];
 
 /// One compute stage: a stem and the texts it is put together from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! digits of `sin` and `exp`. Metres; +X subject-left, +Y up, +Z out of the face.
 
 pub(crate) mod anatomy;
+pub(crate) mod canvas;
 pub(crate) mod curve;
 mod groups;
 mod inset;

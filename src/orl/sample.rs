@@ -14,11 +14,11 @@ mod table;
 use super::dna::{
     Behavior, Channels, Conditional, Definition, Descriptor, Direction, Dna, MeshChannel, Metadata, PsdEntry,
 };
+use crate::head::canvas::Field;
 use crate::head::{Head, HeadSize};
 use behavior::{Carried, carried, joint_groups, leading, lists};
 use controls::{RawControl, raw_controls};
 use correctives::{Corrective, Motions, correctives};
-use fields::Field;
 use joints::{Joint, joints};
 use meshes::{MESHES, Shape, meshes};
 use std::ops::Range;

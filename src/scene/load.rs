@@ -5,6 +5,7 @@ use super::{SceneBackend, SceneError, SceneManifest, SceneSpace};
 use crate::error::{LoadError, LoadErrorKind};
 use crate::expression::{ArkitMap, GnmNames, GnmRegions};
 use crate::files::{Files, MAX_FILE_BYTES};
+use crate::gltf::model::GltfModel;
 use crate::gnm::pack::GnmPack;
 use crate::orl::controls::{ControlBinding, ControlLayer, NAMES_FIELD};
 use crate::orl::dna::Dna;
@@ -22,6 +23,8 @@ pub enum SceneRig {
     Gnm(Arc<GnmPack>),
     /// MetaHuman.
     Orl(Arc<OrlRig>),
+    /// A glTF file.
+    Gltf(Arc<GltfModel>),
 }
 
 /// A bundle that was read and checked: what `open` puts on a device, and what the CPU references evaluate.
@@ -35,7 +38,7 @@ pub struct SceneData {
     pub manifest: SceneManifest,
 }
 
-/// Reads a bundle. `arkit` maps ARKit weights to a `gnm` rig, and goes before the scene's `arkit_map`; an `orl` rig has a map of its own.
+/// Reads a bundle. `arkit` maps ARKit weights to a `gnm` rig, and goes before the scene's `arkit_map`; `orl` and `gltf` rigs have maps of their own.
 ///
 /// # Errors
 /// `Load` - a file that is absent or damaged, a field that cannot be, each with the file's name; `Space` - an expression space that the rig cannot
@@ -46,10 +49,7 @@ pub fn load(files: &Files, arkit: Option<ArkitMap>) -> Result<SceneData, SceneEr
     let (rig, space) = match (manifest.backend(), manifest.pack()) {
         (SceneBackend::Orl, Some(path)) => load_orl(files, &manifest, path)?,
         (SceneBackend::Gnm, Some(path)) => load_gnm(files, &manifest, path, arkit)?,
-        (SceneBackend::Gltf, _) => {
-            let expected = "a rig that this version opens, orl or gnm";
-            return Err(scene_error(LoadErrorKind::Unsupported, "rig.backend", expected, "\"gltf\""));
-        }
+        (SceneBackend::Gltf, Some(path)) => load_gltf(files, &manifest, path)?,
         _ => {
             let reason = if manifest.rig.is_some() { "its backend is none" } else { "every branch is fused" };
             return Err(SceneError::NoRig { reason: reason.into() });
@@ -68,7 +68,7 @@ fn load_gnm(files: &Files, manifest: &SceneManifest, path: &str, arkit: Option<A
     let stated = manifest.rig.as_ref().and_then(|rig| rig.control_names.as_ref());
     let is_own = |names: &Vec<String>| [GnmNames::HeadExt, GnmNames::Model].iter().any(|&n| layout.names(n) == *names);
     if stated.is_some_and(|names| !is_own(names)) {
-        log::warn!("{SCENE_FILE}: rig.control_names: the {} controls of {path} have names of their own", layout.dim());
+        warn_of_own_names(path, layout.dim());
     }
     let space = SceneSpace::of_gnm(manifest.space.as_ref(), &layout, arkit)?;
     Ok((SceneRig::Gnm(Arc::new(pack)), space))
@@ -97,6 +97,22 @@ fn load_orl(files: &Files, manifest: &SceneManifest, path: &str) -> Loaded {
     check_vertex_count(manifest, path, rig.mesh().vertex_count())?;
     let space = SceneSpace::of_orl(manifest.space.as_ref(), rig.controls(), rig.default_controls())?;
     Ok((SceneRig::Orl(Arc::new(rig)), space))
+}
+
+fn load_gltf(files: &Files, manifest: &SceneManifest, path: &str) -> Loaded {
+    let model = GltfModel::read(files, path)?;
+    check_vertex_count(manifest, path, model.mesh().vertex_count())?;
+    let own = model.controls().names();
+    let stated = manifest.rig.as_ref().and_then(|rig| rig.control_names.as_ref());
+    if stated.is_some_and(|names| names != own) {
+        warn_of_own_names(path, own.len());
+    }
+    let space = SceneSpace::of_gltf(manifest.space.as_ref(), &model)?;
+    Ok((SceneRig::Gltf(Arc::new(model)), space))
+}
+
+fn warn_of_own_names(path: &str, count: usize) {
+    log::warn!("{SCENE_FILE}: rig.control_names: the {count} controls of {path} have names of their own");
 }
 
 /// What `pack` may name for an `orl` rig.

@@ -30,7 +30,7 @@ pub enum SceneBackend {
     Orl,
     /// Google's parametric head.
     Gnm,
-    /// A glTF skin.
+    /// A glTF file.
     Gltf,
     /// No rig: nothing in the scene needs posed vertices.
     None,
@@ -158,6 +158,10 @@ impl RigBlock {
             }
             Some(other) => return Err(fields.error(LoadErrorKind::Type, "pack", "a path inside the bundle", other)),
         };
+        if backend == SceneBackend::Gltf && pack.is_none() {
+            let expected = "the path of a .glb, .gltf or .vrm file, which has no default name";
+            return Err(fields.error(LoadErrorKind::Missing, "pack", expected, "nothing"));
+        }
         let vertex_count = match fields.get("vertex_count") {
             None => None,
             Some(value) => match value.as_u64() {

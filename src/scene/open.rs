@@ -6,6 +6,7 @@ use crate::backend::RigBackend;
 use crate::error::BackendError;
 use crate::expression::ArkitMap;
 use crate::files::Files;
+use crate::gltf::gpu::{GltfBackend, GltfDeviceModel, GltfOptions};
 use crate::gnm::gpu::{GnmBackend, GnmDeviceModel, GnmOptions};
 use crate::gpu::GpuContext;
 use crate::orl::gpu::{OrlBackend, OrlDeviceModel, OrlOptions};
@@ -35,7 +36,7 @@ pub struct SceneOptions {
     pub normals: bool,
     /// The last frame's positions.
     pub previous_positions: bool,
-    /// From ARKit weights to a `gnm` rig: a fitted table, or the hand-made one. It goes before the scene's `arkit_map`; an `orl` rig has its own.
+    /// From ARKit weights to a `gnm` rig: a fitted table, or the hand-made one. It goes before the scene's `arkit_map`; `orl` and `gltf` rigs have their own.
     pub arkit: Option<ArkitMap>,
 }
 
@@ -69,6 +70,11 @@ pub fn open_with(
             let model = Arc::new(OrlDeviceModel::new(gpu, rig)?);
             let options = OrlOptions { normals, previous_positions };
             Box::new(OrlBackend::new(gpu, &model, instances, options)?)
+        }
+        SceneRig::Gltf(model) => {
+            let model = Arc::new(GltfDeviceModel::new(gpu, model)?);
+            let options = GltfOptions { normals, previous_positions, ..GltfOptions::default() };
+            Box::new(GltfBackend::new(gpu, &model, instances, options)?)
         }
     };
     Ok(Scene { rig, space, manifest })

@@ -4,9 +4,11 @@ use super::SceneError;
 use super::manifest::{SCENE_FILE, SpaceBlock};
 use crate::error::{ControlError, LoadError, LoadErrorKind};
 use crate::expression::{
-    ArkitColumns, ArkitMap, ArkitOrder, ArkitSlots, ControlSpace, ExpressionMap, GnmNames, GnmRegions, Segment,
-    SpaceKind,
+    ArkitColumns, ArkitMap, ArkitOrder, ArkitSlots, ControlSpace, ExpressionMap, EyeTurn, GnmNames, GnmRegions,
+    MorphTarget, Segment, SpaceKind,
 };
+use crate::gltf::face::GltfFace;
+use crate::gltf::model::GltfModel;
 use crate::orl::controls::{ControlBinding, ControlLayer};
 
 /// A scene's expression space, with the maps from it and from ARKit to the rig's controls.
@@ -66,21 +68,36 @@ impl SceneSpace {
         controls: &ControlBinding,
         rest: &[f32],
     ) -> Result<SceneSpace, SceneError> {
-        if let Some(block) = block.filter(|block| block.kind != SpaceKind::Arkit52) {
-            return Err(SceneError::Space(refused(block.kind.name(), "these need a rig of backend gnm")));
-        }
-        if let Some(map) = block.and_then(|block| block.arkit_map.as_ref()) {
-            ArkitSlots::read(map, usize::MAX).map_err(in_scene)?;
-        }
+        refuse_gnm_spaces(block, "orl")?;
         let columns = arkit_columns(block)?;
         let space = ControlSpace::arkit52(columns.clone());
         let map = match controls.layer() {
             ControlLayer::Raw => ExpressionMap::arkit_to_orl(columns, &bound_names(controls), rest),
             ControlLayer::Gui => {
                 let missing = "raw controls; the names of this bundle are GUI controls, and it states no expression_space of kind arkit52, which opens the raw layer";
-                Err(refused(SpaceKind::Arkit52.name(), missing))
+                Err(refused(SpaceKind::Arkit52.name(), "orl", missing))
             }
         };
+        SceneSpace::of_names(block, space, map)
+    }
+
+    /// The space of a `gltf` rig, by the names of its targets and the joints of its eyes. An `arkit_map` is checked for its form alone.
+    ///
+    /// # Errors
+    /// As [`SceneSpace::of_orl`].
+    pub fn of_gltf(block: Option<&SpaceBlock>, model: &GltfModel) -> Result<SceneSpace, SceneError> {
+        refuse_gnm_spaces(block, "gltf")?;
+        let columns = arkit_columns(block)?;
+        let space = ControlSpace::arkit52(columns.clone());
+        SceneSpace::of_names(block, space, arkit_to_gltf(columns, model))
+    }
+
+    /// A map that goes by the names of a rig's controls must be there where the scene states its space.
+    fn of_names(
+        block: Option<&SpaceBlock>,
+        space: ControlSpace,
+        map: Result<ExpressionMap, ControlError>,
+    ) -> Result<SceneSpace, SceneError> {
         match (block, map) {
             (Some(_), Err(error)) => Err(SceneError::Space(error)),
             (_, map) => Ok(SceneSpace { space, map: map.clone(), arkit: map }),
@@ -96,7 +113,8 @@ impl SceneSpace {
     /// The map from that space to the rig's controls.
     ///
     /// # Errors
-    /// `Space`: a bundle that states no space and lists GUI controls takes those controls only, with nothing in between.
+    /// `Space`: a bundle that states no space and lists GUI controls, or has a glTF file without a face, takes its rig's controls only, with nothing
+    /// in between.
     pub fn map(&self) -> Result<&ExpressionMap, ControlError> {
         self.map.as_ref().map_err(Clone::clone)
     }
@@ -119,6 +137,30 @@ impl SceneSpace {
     pub fn controls(&self, weights: &[f32], controls: &mut [f32]) -> Result<(), ControlError> {
         self.map()?.controls(weights, controls)
     }
+}
+
+/// The map from ARKit weights to the targets and eye joints of a glTF file; see [`ExpressionMap::arkit_to_gltf`].
+///
+/// # Errors
+/// `Space` for a file without a face: neither a target named after a shape nor an eye joint.
+pub fn arkit_to_gltf(columns: ArkitColumns, model: &GltfModel) -> Result<ExpressionMap, ControlError> {
+    let GltfFace { targets, eyes } = GltfFace::of(model);
+    let targets: Vec<MorphTarget> =
+        targets.iter().map(|t| MorphTarget { mesh: &t.mesh, name: &t.name, control: t.control }).collect();
+    let eyes = eyes.map(|eye| eye.map(|eye| EyeTurn { rotation: eye.rotation, left: eye.left, up: eye.up }));
+    ExpressionMap::arkit_to_gltf(columns, &targets, eyes, model.controls().defaults())
+}
+
+/// Spaces of a rig without coefficients are ARKit's; of a map that it has no use for, the form is checked all the same.
+fn refuse_gnm_spaces(block: Option<&SpaceBlock>, rig: &str) -> Result<(), SceneError> {
+    let Some(block) = block else { return Ok(()) };
+    if block.kind != SpaceKind::Arkit52 {
+        return Err(SceneError::Space(refused(block.kind.name(), rig, "these need a rig of backend gnm")));
+    }
+    if let Some(map) = &block.arkit_map {
+        ArkitSlots::read(map, usize::MAX).map_err(in_scene)?;
+    }
+    Ok(())
 }
 
 fn arkit_columns(block: Option<&SpaceBlock>) -> Result<ArkitColumns, SceneError> {
@@ -177,8 +219,8 @@ fn bound_names(controls: &ControlBinding) -> Vec<String> {
     bound.map(|(name, slot)| slot.map(|_| name.clone()).unwrap_or_default()).collect()
 }
 
-fn refused(given: &str, missing: &str) -> ControlError {
-    ControlError::Space { given: given.into(), rig: "orl".into(), missing: missing.into() }
+fn refused(given: &str, rig: &str, missing: &str) -> ControlError {
+    ControlError::Space { given: given.into(), rig: rig.into(), missing: missing.into() }
 }
 
 fn in_scene(error: LoadError) -> SceneError {

@@ -47,7 +47,9 @@ pub fn vrm_humanoid(extensions: &Value, node_count: usize) -> Result<Option<VrmH
         let value =
             |expected: &str, found: String| LoadError::new(LoadErrorKind::Value, field.clone(), expected, found);
         let bone = bone.ok_or_else(|| value("a bone of this version", format!("\"{name}\"")))?;
-        let index = entry.get("node").and_then(Value::as_u64).and_then(|node| usize::try_from(node).ok());
+        // JSON may write 2 as 2.0.
+        let index = entry.get("node").and_then(Value::as_f64).filter(|node| *node >= 0.0 && node.fract() == 0.0);
+        let index = index.map(|node| node as usize);
         let node = index.filter(|node| *node < node_count).ok_or_else(|| {
             let found = entry.get("node").map_or("none".into(), Value::to_string);
             value(&format!("a node below {node_count}"), found)
@@ -119,6 +121,15 @@ mod tests {
         assert_eq!(read(&old), VrmHumanoid { version: VrmVersion::V0, nodes: bones });
         let both = json!({ "VRMC_vrm": new["VRMC_vrm"], "VRM": 3 });
         assert_eq!(read(&both).version, VrmVersion::V1);
+    }
+
+    #[test]
+    fn node_may_be_written_as_a_float() {
+        for node in ["2", "2.0", "2e0", "0.2e1"] {
+            let text = format!(r#"{{"VRMC_vrm":{{"humanoid":{{"humanBones":{{"hips":{{"node":{node}}}}}}}}}}}"#);
+            let read = vrm_humanoid(&serde_json::from_str(&text).unwrap(), 8).unwrap().unwrap();
+            assert_eq!(read.nodes, BTreeMap::from([(Hips, 2)]), "{node}");
+        }
     }
 
     #[test]

@@ -3,18 +3,21 @@
 use super::gltf_case::{Case, I8, TRIANGLE, assert_near, container};
 use super::orl::array;
 use super::{json_of, rigeval, succeed};
+use glam::Quat;
 use rigeval::frames::sha256_hex;
 use rigeval::gltf::cpu::{gltf_morph, gltf_morph_normals};
 use rigeval::gltf::model::GltfModel;
 use rigeval::gltf::pose::{GltfPose, OutputSpace};
+use rigeval::lbs::Skinning;
 use rigeval::npy;
+use rigeval::skeleton::JointOverride;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
 /// A triangle with a smile of 0.5 along +Z and normals, on a node that the clips move; a bar of two joints beside it.
-fn case() -> Case {
+pub fn case() -> Case {
     let mut case = Case::skinned(
         &[[0.0; 3], [0.0, 1.0, 0.0]],
         &[[0.0, 0.0, 0.0], [0.0, 2.0, 0.0], [1.0, 2.0, 0.0]],
@@ -83,9 +86,6 @@ fn folder() -> TempDir {
     write("huge.npy", &npy::write_f32(&[1, still.len()], &still));
     write("o.json", br#"{"knee": [0, 0, 0, 1], "tail": [1, 0, 0, 0]}"#);
     write("o0.json", br#"{"knee": [0, 0, 0, 0]}"#);
-    fs::create_dir(dir.path().join("bundle")).unwrap();
-    write("bundle/a.glb", &glb);
-    write("bundle/scene.json", br#"{"rig": {"backend": "gltf", "pack": "a.glb"}}"#);
     dir
 }
 
@@ -260,15 +260,13 @@ fn bad_glb_and_bad_use_give_one_line_and_exit_2() {
         ("alone.gltf", "none.bin"),
         ("outside.gltf", "outside.gltf"),
         ("draco.glb", "KHR_draco_mesh_compression"),
-        ("bundle", "rig.backend"),
     ];
     let other = [
         ("info cut.glb", "cut.glb: GLB length"),
         ("info alone.gltf", "none.bin"),
-        ("info bundle", "rig.backend: expected a rig that this version opens, orl or gnm, got \"gltf\""),
         ("bake gnm rig.glb -o head.aosrig", "that is a glTF file"),
         ("bake orl rig.glb -o head.orlpack", "that is a glTF file"),
-        ("check rig.glb --frames bundle", "frames.json"),
+        ("check rig.glb --frames .", "frames.json"),
     ];
     let eval = eval.map(|(args, part)| (format!("eval {args} --device cpu -o v.npy"), part));
     let other = other.map(|(args, part)| (args.to_string(), part));
@@ -283,9 +281,34 @@ fn bad_glb_and_bad_use_give_one_line_and_exit_2() {
 }
 
 #[test]
-fn clips_and_times_belong_to_gltf_files() {
+fn eval_by_dual_quaternions_equals_its_twin() {
+    let dir = folder();
+    // The bar's middle is held by two joints by half; the knee bends by half a turn.
+    fs::write(dir.path().join("bent.json"), r#"{"knee": [0, 0, 1, 0]}"#).unwrap();
+    let model = GltfModel::open(&dir.path().join("rig.glb")).unwrap();
+    let bent = JointOverride { joint: "knee", rotation: Quat::from_xyzw(0.0, 1.0, 0.0, 0.0) };
+    for (flag, skinning) in [
+        ("", Skinning::Linear),
+        ("--skinning linear", Skinning::Linear),
+        ("--skinning dual-quaternion", Skinning::DualQuaternion),
+    ] {
+        let mut pose = GltfPose::new(&model, OutputSpace::World).with_skinning(skinning);
+        pose.set_joint_overrides(&model, &[bent]).unwrap();
+        succeed(dir.path(), &format!("eval rig.glb --overrides bent.json {flag} --device cpu -o v.npy"));
+        assert_eq!(frames(dir.path(), "v.npy"), [gltf_morph(model.mesh(), &pose)], "{flag}");
+    }
+}
+
+#[test]
+fn clips_times_and_skinning_belong_to_gltf_files() {
     let dir = super::fixtures::folder();
-    for (rig, flag) in [("rig.aosrig --controls c.npy", "--clip walk"), (super::MODEL, "--times c.npy")] {
+    let cases = [
+        ("rig.aosrig --controls c.npy", "--clip walk"),
+        ("rig.aosrig --controls c.npy", "--skinning linear"),
+        (super::MODEL, "--times c.npy"),
+        (super::MODEL, "--skinning dual-quaternion"),
+    ];
+    for (rig, flag) in cases {
         let run = rigeval(dir.path(), &format!("eval {rig} {flag} --device cpu -o v.npy"));
         assert!(run.code == 2 && run.stderr.contains("belongs to a glTF file"), "{}", run.stderr);
     }

@@ -27,10 +27,12 @@ const HEAD: u64 = 17_821;
 
 type Made = Result<Box<dyn RigBackend>, BackendError>;
 
+type Make = fn(&GpuContext, usize, bool) -> Made;
+
 type Sample = fn(&dyn RigBackend, u64) -> Vec<f32>;
 
 /// One way to each rig: N instances on a device, with positions alone or with all that it can compute.
-const RIGS: [(&str, fn(&GpuContext, usize, bool) -> Made, Sample); 3] = [
+const RIGS: [(&str, Make, Sample); 3] = [
     ("gnm", |gpu, n, all| gnm(gpu, gnm_pack(BasisFormat::F16), n, all), gnm_sample),
     ("orl", orl, rigs::orl::sample),
     ("gltf", gltf, rigs::gltf::sample),

@@ -12,7 +12,7 @@
 //! | B40 | width and stride of joint indices | gltf_faults.rs | joint_indices_of_any_width_and_stride_are_equal |
 //! | B40 | Draco | gltf_faults.rs | draco_is_refused_by_name |
 //! | B22 | more than 256 joints | gltf_faults.rs | joints_beyond_256_and_1365_move |
-//! | B36 | dual quaternions the wrong way | gltf_dual_quaternion.rs | antipodal_quaternions_of_one_turn_do_not_cancel |
+//! | B36 | dual quaternions the wrong way | gltf_dual_quaternion.rs | neighbours_meet_on_the_near_side_whatever_the_signs |
 //! | B11 | sparse values over no view | gltf_faults.rs | sparse_target_without_a_view_moves_what_it_lists |
 //! | B13 | targets with other attributes | gltf_faults.rs | targets_with_different_attributes_keep_their_places |
 //! | B14 | layout of a weights channel | gltf_faults.rs | weights_channel_lies_key_by_key |
@@ -27,7 +27,7 @@
 //! | B23 | quantised positions | gltf_faults.rs | quantised_positions_are_normalised_and_scaled_back |
 //! | B23 | weights as bytes | gltf_faults.rs | integer_weights_are_renormalised_only_when_they_are_short |
 //! | B23 | quantised targets | gltf_faults.rs | quantised_targets_decode |
-//! | B34 | previous positions | gltf_backend.rs | previous_positions_follow_one_frame_behind |
+//! | B34 | previous positions | gltf_backend.rs | previous_positions_are_those_of_the_last_frame_morphs_and_all |
 //! | B34 | the same, of every rig | conformance.rs | previous_positions_are_the_last_frames |
 //! | B35 | bounds of another pose | gltf_faults.rs | bounds_follow_the_vertices |
 //! | B24 | Fortran order | known_faults/files.rs | fortran_order_is_seen |

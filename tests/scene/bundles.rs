@@ -1,8 +1,11 @@
-//! One bundle with both rigs in it, and their vertices on the CPU.
+//! One bundle with all rigs in it, and their vertices on the CPU.
 
+use crate::gltf_case::{Case, TRIANGLE};
 use crate::synthetic::{self, SMALL_REGIONS};
 use rigeval::expression::ArkitShape;
 use rigeval::files::Files;
+use rigeval::gltf::cpu::gltf_morph;
+use rigeval::gltf::pose::{GltfPose, OutputSpace};
 use rigeval::gnm::cpu::gnm_blend;
 use rigeval::gnm::pack::{BasisFormat, GnmPack};
 use rigeval::gnm::pose::{GnmPose, Stage};
@@ -47,8 +50,30 @@ pub fn gnm_pack() -> Vec<u8> {
     GnmPack::build(&parts).unwrap().write()
 }
 
-/// A bundle with this `scene.json` and both packs.
-pub fn both(scene: &Value) -> Files {
+/// A tilted head whose eyes are joints, and teeth beside it; the jaw moves both. No target looks anywhere.
+pub fn gltf_file() -> Vec<u8> {
+    let eye = |side: &str, x: f32| json!({"name": side, "translation": [x, 1.0, 0.5], "rotation": [0.1, x, 0.0, 0.9]});
+    let mut case = Case::new();
+    let head = json!({"name": "head", "rotation": [0.2, 0.4, -0.1, 0.8], "children": [1, 2]});
+    for node in [head, eye("LeftEye", 0.3), eye("RightEye", -0.3)] {
+        case.push("nodes", node);
+    }
+    let skin = case.push("skins", json!({"joints": [0, 1, 2]}));
+    let (position, jaw) = (case.rows(&TRIANGLE), case.rows(&[[0.0_f32, -0.5, 0.1], [0.0; 3], [0.0, 0.25, 0.0]]));
+    let lanes = case.joints(&[[0, 0, 0, 0], [0, 1, 0, 0], [2, 0, 0, 0]]);
+    let weights = case.rows(&[[1.0_f32, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]);
+    let skinned = json!({"POSITION": position, "JOINTS_0": lanes, "WEIGHTS_0": weights});
+    let targets = json!([{"POSITION": jaw}]);
+    case.mesh_node(json!({"attributes": skinned, "targets": targets}), json!({"name": "skin", "skin": skin}));
+    case.mesh_node(json!({"attributes": {"POSITION": position}, "targets": targets}), json!({"name": "teeth"}));
+    for (mesh, name) in ["jawOpen", "JawOpen"].into_iter().enumerate() {
+        case.json["meshes"][mesh]["extras"] = json!({"targetNames": [name]});
+    }
+    case.glb()
+}
+
+/// A bundle with this `scene.json` and all packs.
+pub fn all(scene: &Value) -> Files {
     Files::Memory(files(scene))
 }
 
@@ -64,6 +89,7 @@ pub fn files(scene: &Value) -> BTreeMap<String, Vec<u8>> {
         ("scene.json".into(), scene.to_string().into_bytes()),
         ("orl_pack.bin".into(), orl_pack()),
         ("gnm_head.aosrig".into(), gnm_pack()),
+        ("faces/face.glb".into(), gltf_file()),
     ])
 }
 
@@ -74,9 +100,18 @@ pub fn arkit_scene(backend: &str) -> Value {
     map[ArkitShape::JawOpen as usize] = 20;
     json!({
         "branches": {"face": {"fused": false}},
-        "rig": {"backend": backend},
+        "rig": rig(backend),
         "expression_space": {"kind": "arkit52", "dim": 52, "arkit_map": map},
     })
+}
+
+/// The backends, each of which has a pack in the bundle.
+pub const BACKENDS: [&str; 3] = ["orl", "gnm", "gltf"];
+
+/// The `rig` block that opens a backend's pack.
+pub fn rig(backend: &str) -> Value {
+    let pack = (backend == "gltf").then_some("faces/face.glb");
+    json!({"backend": backend, "pack": pack})
 }
 
 /// The vertices at these controls, by the rig's CPU reference.
@@ -91,6 +126,11 @@ pub fn cpu_vertices(data: &SceneData, controls: &[f32]) -> Vec<[f32; 3]> {
             let mut instance = OrlInstance::new(rig);
             instance.set_controls(rig, controls).unwrap();
             orl_deform(rig.mesh(), instance.pose())
+        }
+        SceneRig::Gltf(model) => {
+            let mut pose = GltfPose::new(model, OutputSpace::World);
+            pose.set_controls(model, controls).unwrap();
+            gltf_morph(model.mesh(), &pose)
         }
     }
 }

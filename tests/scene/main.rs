@@ -4,13 +4,15 @@ mod bundles;
 #[cfg(feature = "gpu")]
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../gltf_case/mod.rs"]
+mod gltf_case;
 #[cfg(feature = "gpu")]
 mod open;
 mod refusals;
 #[path = "../synthetic/mod.rs"]
 mod synthetic;
 
-use bundles::{GUI, RAW, arkit_scene, both, cpu_vertices, files, with_names};
+use bundles::{BACKENDS, GUI, RAW, all, arkit_scene, cpu_vertices, files, rig, with_names};
 use rigeval::error::ControlError;
 use rigeval::expression::{ArkitShape, SpaceKind};
 use rigeval::files::Files;
@@ -24,7 +26,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 fn loaded(scene: &Value) -> SceneData {
-    load(&both(scene), None).unwrap_or_else(|e| panic!("{scene}: {e}"))
+    load(&all(scene), None).unwrap_or_else(|e| panic!("{scene}: {e}"))
 }
 
 fn orl(data: &SceneData) -> &Arc<OrlRig> {
@@ -33,8 +35,8 @@ fn orl(data: &SceneData) -> &Arc<OrlRig> {
 }
 
 #[test]
-fn arkit_weights_move_either_rig_through_the_same_code() {
-    for backend in ["orl", "gnm"] {
+fn arkit_weights_move_every_rig_through_the_same_code() {
+    for backend in BACKENDS {
         let data = loaded(&arkit_scene(backend));
         let space = &data.space;
         let mut weights = vec![0.0; space.space().dim()];
@@ -164,4 +166,53 @@ fn pack_may_be_a_dna_and_then_eyes_and_teeth_come_with_the_skin() {
         }
     }
     assert_eq!(turned.len(), 1, "the left eye alone: {turned:?}");
+}
+
+#[test]
+fn gltf_bundle_without_a_space_takes_its_own_controls_and_arkit_where_it_has_a_face() {
+    let mut block = rig("gltf");
+    (block["control_names"], block["vertex_count"]) = (json!(["of", "another"]), json!(6));
+    let data = loaded(&json!({ "rig": block }));
+    let SceneRig::Gltf(model) = &data.rig else { panic!("not a gltf rig") };
+    assert_eq!((data.space.space().kind(), data.space.space().dim()), (SpaceKind::Arkit52, 52));
+    assert_eq!(data.space.map().unwrap().dim(), model.controls().names().len());
+    assert_eq!(data.space.arkit().unwrap(), data.space.map().unwrap());
+
+    // Without a face it opens too, unless the scene says that ARKit drives it.
+    let mut case = gltf_case::Case::morphed(&[&gltf_case::TRIANGLE]);
+    case.json["meshes"][0]["extras"] = json!({"targetNames": ["smile"]});
+    let mut bundle = files(&json!({"rig": {"backend": "gltf", "pack": "toy.glb"}}));
+    bundle.insert("toy.glb".into(), case.glb());
+    let toy = load(&Files::Memory(bundle.clone()), None).unwrap();
+    let mut controls = vec![7.0; case.model().controls().names().len()];
+    let refused = toy.space.controls(&[1.0; 52], &mut controls).unwrap_err();
+    assert_eq!(toy.space.arkit().unwrap_err(), refused);
+    assert!(controls.iter().all(|c| *c == 7.0));
+    assert!(cpu_vertices(&toy, case.model().controls().defaults()) == case.model().rest_positions());
+    let stated =
+        json!({"rig": {"backend": "gltf", "pack": "toy.glb"}, "expression_space": {"kind": "arkit52", "dim": 52}});
+    bundle.insert("scene.json".into(), stated.to_string().into_bytes());
+    let error = load(&Files::Memory(bundle), None).unwrap_err().to_string();
+    assert_eq!(error, format!("scene.json: {refused}"));
+}
+
+#[test]
+fn gltf_face_moves_by_targets_on_both_meshes_and_by_eye_joints() {
+    let data = loaded(&arkit_scene("gltf"));
+    let mut controls = vec![0.0; data.space.map().unwrap().dim()];
+    let mut posed = |shape: ArkitShape| {
+        let mut weights = [0.0; 52];
+        weights[data.space.space().column(shape).unwrap()] = 1.0;
+        data.space.controls(&weights, &mut controls).unwrap();
+        cpu_vertices(&data, &controls)
+    };
+    let rest = posed(ArkitShape::TongueOut);
+    let mut moved = |shape| -> Vec<usize> {
+        let now = posed(shape);
+        (0..rest.len()).filter(|&v| now[v] != rest[v]).collect()
+    };
+    assert_eq!(moved(ArkitShape::JawOpen), [0, 2, 3, 5]);
+    assert_eq!(moved(ArkitShape::EyeLookUpLeft), [1], "held by the left eye in part");
+    assert_eq!(moved(ArkitShape::EyeLookInRight), [2]);
+    assert_eq!(data.space.map().unwrap().dropped().len(), 52 - 1 - 8);
 }

@@ -1,6 +1,6 @@
 //! Bundles on the device.
 
-use crate::bundles::{arkit_scene, both, cpu_vertices, files};
+use crate::bundles::{BACKENDS, all, arkit_scene, cpu_vertices, files, rig};
 use crate::common::{device, fill_unwritten, vertices};
 use rigeval::backend::RigBackend;
 use rigeval::error::BackendError;
@@ -33,10 +33,10 @@ fn tolerance(rig: &dyn RigBackend, largest: f32) -> f32 {
 }
 
 #[test]
-fn one_body_drives_either_bundle() {
-    let Some(gpu) = device("one_body_drives_either_bundle") else { return };
-    for backend in ["orl", "gnm"] {
-        let bundle = both(&arkit_scene(backend));
+fn one_body_drives_every_bundle() {
+    let Some(gpu) = device("one_body_drives_every_bundle") else { return };
+    for backend in BACKENDS {
+        let bundle = all(&arkit_scene(backend));
         let data = load(&bundle, None).unwrap();
         for instances in [1, 3] {
             let Scene { mut rig, space, manifest } = open(&bundle, &gpu.context(), instances).unwrap();
@@ -73,17 +73,41 @@ fn one_body_drives_either_bundle() {
 }
 
 #[test]
-fn options_reach_either_rig() {
-    let Some(gpu) = device("options_reach_either_rig") else { return };
+fn face_of_a_gltf_scene_is_that_of_the_cpu_at_any_weights() {
+    let Some(gpu) = device("face_of_a_gltf_scene_is_that_of_the_cpu_at_any_weights") else { return };
+    let bundle = all(&arkit_scene("gltf"));
+    let data = load(&bundle, None).unwrap();
+    let Scene { rig: mut backend, space, .. } = open(&bundle, &gpu.context(), 3).unwrap();
+    let backend = &mut *backend;
+    let mut controls = backend.info().default_controls.clone();
+    let weights_of =
+        |instance: usize| -> Vec<f32> { (0..52).map(|i| ((i * 7 + instance * 5) % 11) as f32 / 8.0).collect() };
+    let mut expected = Vec::new();
+    for instance in 0..3 {
+        space.controls(&weights_of(instance), &mut controls).unwrap();
+        assert_eq!(backend.set_controls(instance, &controls), Ok(true));
+        expected.extend(cpu_vertices(&data, &controls));
+    }
+    backend.vertices().positions.iter().for_each(|buffer| fill_unwritten(gpu, buffer));
+    let (worst, largest) = apart(&frame(gpu, backend), &expected);
+    assert!(worst <= tolerance(backend, largest), "{worst}");
+    let v = backend.info().vertex_count;
+    assert!(expected[..v] != expected[v..2 * v], "instances differ");
+    gpu.check().expect("no error on the device");
+}
+
+#[test]
+fn options_reach_every_rig() {
+    let Some(gpu) = device("options_reach_every_rig") else { return };
     let options = SceneOptions { normals: true, previous_positions: true, arkit: Some(ArkitMap::HandMade) };
-    for backend in ["orl", "gnm"] {
+    for backend in BACKENDS {
         // The host's map makes up for a scene without one.
-        let scene = json!({"rig": {"backend": backend}, "expression_space": {"kind": "arkit52", "dim": 52}});
-        let opened = open_with(&both(&scene), &gpu.context(), 1, &options).unwrap();
+        let scene = json!({"rig": rig(backend), "expression_space": {"kind": "arkit52", "dim": 52}});
+        let opened = open_with(&all(&scene), &gpu.context(), 1, &options).unwrap();
         let view = opened.rig.vertices();
         assert!(view.normals.is_some(), "{backend}");
         assert_ne!(view.positions[0], view.positions[1], "{backend}");
-        let plain = open(&both(&arkit_scene(backend)), &gpu.context(), 1).unwrap();
+        let plain = open(&all(&arkit_scene(backend)), &gpu.context(), 1).unwrap();
         let view = plain.rig.vertices();
         assert!(view.normals.is_none() && view.positions[0] == view.positions[1], "{backend}");
     }
@@ -93,19 +117,22 @@ fn options_reach_either_rig() {
 fn bundle_in_a_folder_is_opened() {
     let Some(gpu) = device("bundle_in_a_folder_is_opened") else { return };
     let dir = tempfile::tempdir().unwrap();
-    for (name, bytes) in files(&json!({})) {
-        std::fs::write(dir.path().join(name), bytes).unwrap();
+    std::fs::create_dir(dir.path().join("faces")).unwrap();
+    for backend in BACKENDS {
+        for (name, bytes) in files(&json!({"rig": rig(backend)})) {
+            std::fs::write(dir.path().join(name), bytes).unwrap();
+        }
+        let scene = open(&Files::Folder(dir.path().into()), &gpu.context(), 2).unwrap();
+        assert_eq!((scene.rig.info().kind.name(), scene.rig.info().instance_count), (backend, 2));
+        assert!(format!("{scene:?}").to_lowercase().contains(&format!("kind: {backend}")));
     }
-    let scene = open(&Files::Folder(dir.path().into()), &gpu.context(), 2).unwrap();
-    assert_eq!((scene.rig.info().kind.name(), scene.rig.info().instance_count), ("orl", 2));
-    assert!(format!("{scene:?}").contains("kind: Orl"));
 }
 
 #[test]
 fn creation_refuses_as_the_backends_do() {
     let Some(gpu) = device("creation_refuses_as_the_backends_do") else { return };
-    for backend in ["orl", "gnm"] {
-        let bundle = both(&arkit_scene(backend));
+    for backend in BACKENDS {
+        let bundle = all(&arkit_scene(backend));
         let error = open(&bundle, &gpu.context(), 0).unwrap_err();
         assert_eq!(error, SceneError::Backend(BackendError::NoInstances), "{backend}");
         let error = open(&bundle, &gpu.context(), 1 << 40).unwrap_err();

@@ -1,6 +1,6 @@
 //! What a bundle is refused for, with the whole message: file, field, expected, found.
 
-use crate::bundles::{GUI, RAW, files};
+use crate::bundles::{GUI, RAW, files, rig};
 use rigeval::files::Files;
 use rigeval::scene::load;
 use serde_json::{Value, json};
@@ -19,13 +19,48 @@ fn scenes_are_refused_with_file_and_field() {
     let orl = |field: &str, value: Value| json!({"rig": {"backend": "orl", field: value}});
     let gnm_space = |space: Value| json!({"rig": {"backend": "gnm"}, "expression_space": space});
     let orl_space = |space: Value| json!({"rig": {"backend": "orl"}, "expression_space": space});
+    let gltf = |field: &str, value: Value| {
+        let mut rig = rig("gltf");
+        rig[field] = value;
+        json!({ "rig": rig })
+    };
+    let gltf_space = |space: Value| json!({"rig": rig("gltf"), "expression_space": space});
     let one_raw = [RAW[0], "gone_1", "gone_2"];
     let cases = [
         (json!([]), "scene.json: expected a JSON object, got something else"),
         (json!({"rig": {"backend": "mesh"}}), "scene.json: rig.backend: expected orl, gnm, gltf or none, got \"mesh\""),
         (
-            json!({"rig": {"backend": "gltf", "pack": "a.glb"}}),
-            "scene.json: rig.backend: expected a rig that this version opens, orl or gnm, got \"gltf\"",
+            json!({"rig": {"backend": "gltf"}}),
+            "scene.json: rig.pack: expected the path of a .glb, .gltf or .vrm file, which has no default name, got nothing",
+        ),
+        (
+            json!({"rig": {"backend": "gltf", "pack": null}}),
+            "scene.json: rig.pack: expected the path of a .glb, .gltf or .vrm file, which has no default name, got nothing",
+        ),
+        (gltf("pack", json!("a.glb")), "a.glb: expected a file of this bundle, got no such file"),
+        (
+            gltf("pack", json!("/faces/face.glb")),
+            "scene.json: rig.pack: path \"/faces/face.glb\": expected a relative path inside the bundle, got an absolute path",
+        ),
+        (
+            gltf("vertex_count", json!(7)),
+            "scene.json: rig.vertex_count: expected 6, the vertices of faces/face.glb, got 7",
+        ),
+        (
+            gltf_space(json!({"kind": "gnm"})),
+            "scene.json: expression space: gnm vectors cannot drive this gltf rig: these need a rig of backend gnm",
+        ),
+        (
+            gltf_space(json!({"kind": "gnm68", "dim": 68})),
+            "scene.json: expression space: gnm68 vectors cannot drive this gltf rig: these need a rig of backend gnm",
+        ),
+        (
+            gltf_space(json!({"kind": "arkit52", "dim": 52, "arkit_map": [0]})),
+            "scene.json: expression_space.arkit_map: expected 52 entries, one for each shape, got 1",
+        ),
+        (
+            gltf_space(json!({"kind": "arkit52", "names": ["mouthLeft", "mouthRight"]})),
+            "scene.json: expression space: arkit52 vectors cannot drive this gltf rig: morph targets named after ARKit shapes, or eye joints; none of its 2 targets is one that a shape drives",
         ),
         (json!({"rig": {"backend": "none"}}), "scene.json: rig: expected a rig to open, got none: its backend is none"),
         (

@@ -4,55 +4,49 @@ use crate::device::{Device, DeviceChoice};
 use crate::eval;
 use crate::evaluate::{self, Inputs};
 use crate::failure::{Failure, Outcome};
-use crate::posed::{OrlOptions, OrlSource, PosedRig};
+use crate::output::Output;
+use crate::picture::{self, Easel};
+use crate::posed::{OrlSource, PosedRig};
 use crate::report::report;
-use crate::rig::{self, Bundle, Rig};
-use rigeval::error::LoadError;
-use rigeval::files::Files;
+use against::{Against, Chosen, refuse_inputs, wrong};
 use rigeval::frames::{self, Comparison, Frames, Side};
 use rigeval::gnm::model::{Correctives, GnmModel};
-use rigeval::gnm::pose::Stage;
-use rigeval::info::Units;
+use rigeval::info::{MeshPart, RigMesh, Units};
 use rigeval::orl::dna::Target;
-use rigeval::orl::pack::{MEMBERS, OrlPack};
-use rigeval::scene::SceneRig;
-use serde_json::Value;
-use std::path::PathBuf;
-use std::sync::Arc;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
 
+pub mod against;
 mod gltf;
 mod rounding;
 
 /// Evaluate a rig on reference frames and compare; exit 1 when an error is beyond its tolerance
 #[derive(clap::Args)]
 pub struct Args {
-    /// A GNM or ORL pack, a DNA, a glTF file, a bundle folder, or a GNM model (.npz)
-    rig: PathBuf,
-    /// A folder with frames.json
-    #[arg(long, value_name = "DIR")]
-    frames: PathBuf,
-    /// DNA: which mesh, where the frames do not say [default: 0]
-    #[arg(long, value_name = "M")]
-    mesh: Option<usize>,
-    /// DNA: which level of detail, where the frames do not say [default: 0]
-    #[arg(long, value_name = "L")]
-    lod: Option<usize>,
+    #[command(flatten)]
+    against: Against,
     /// What evaluates; a model takes the CPU only
     #[arg(long, value_enum, default_value = "auto")]
     device: DeviceChoice,
+    /// Also paint the worst frame as an error map, DIR/worst_frame.png; DIR is made where it is absent
+    #[arg(long, value_name = "DIR")]
+    picture: Option<PathBuf>,
     /// Report as JSON
     #[arg(long)]
     json: bool,
 }
 
+/// The file in the folder that `--picture` names.
+const PICTURE: &str = "worst_frame.png";
+const PICTURE_SIZE: [u32; 2] = [1280, 720];
+
 pub fn run(args: &Args) -> Result<Outcome, Failure> {
-    if !args.frames.is_dir() {
-        return Err(Failure::new(format!("--frames {}: name a folder with frames.json in it", args.frames.display())));
-    }
-    let reference = Frames::read(&Files::Folder(args.frames.clone())).map_err(|e| in_frames(args, e))?;
-    let computed = match Bundle::is(&args.rig) {
-        true => of_bundle(args, &reference)?,
-        false => of_file(args, &reference)?,
+    let reference = against::read(&args.against)?;
+    // Before the work: a missing adapter or folder is said at once.
+    let gallery = args.picture.as_deref().map(Gallery::open).transpose()?;
+    let computed = match against::choose(&args.against, &reference)? {
+        Chosen::Model(model) => of_model(args, &reference, &model)?,
+        Chosen::Posed { rig, rounded } => of_posed(args, &reference, rig, rounded.as_deref())?,
     };
     let manifest = &reference.manifest;
     let oracle = manifest.oracle.to_string();
@@ -66,9 +60,59 @@ pub fn run(args: &Args) -> Result<Outcome, Failure> {
         None => frames::compare(&expected, &own, ids, tolerance, &manifest.units),
         Some(rounding) => frames::compare_rounded(&expected, &own, ids, tolerance, rounding, &manifest.units),
     };
-    let comparison = comparison.map_err(|e| Failure::new(format!("{}: {e}", args.frames.display())))?;
-    report(args.json, &comparison, &text(&comparison))?;
+    let comparison = comparison.map_err(|e| Failure::new(format!("{}: {e}", args.against.frames.display())))?;
+    let mut lines = vec![text(&comparison)];
+    let mut picture = None;
+    if let Some(gallery) = gallery {
+        let path = gallery.hang(args, &reference, &computed, comparison.worst.frame)?;
+        lines.push(format!("wrote {path}"));
+        picture = Some(path);
+    }
+    report(args.json, &Report { comparison: &comparison, picture }, &lines.join("\n"))?;
     Ok(if comparison.pass { Outcome::Done } else { Outcome::CheckFailed })
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    picture: Option<String>,
+}
+
+/// Where the picture goes, and what paints it.
+struct Gallery {
+    output: Output,
+    device: Device,
+}
+
+impl Gallery {
+    fn open(folder: &Path) -> Result<Gallery, Failure> {
+        let device = Device::for_pictures()?;
+        std::fs::create_dir_all(folder)
+            .map_err(|e| Failure::new(format!("--picture {}: cannot make this folder: {e}", folder.display())))?;
+        Ok(Gallery { output: Output::new(&folder.join(PICTURE), &["png"])?, device })
+    }
+
+    /// Paints the very positions that were compared.
+    fn hang(&self, args: &Args, reference: &Frames, computed: &Computed, frame: usize) -> Result<String, Failure> {
+        let Device::Gpu(gpu) = &self.device else { unreachable!("pictures are made on an adapter") };
+        let row = reference.vertex_count * 3;
+        let all = computed.positions.len() / reference.frame_count;
+        let got = &computed.positions[frame * all..][..all];
+        let errors = picture::errors(&reference.vertices[frame * row..][..row], got, reference.vertex_ids.as_deref())?;
+        let compared = picture::Compared {
+            mesh: &computed.mesh,
+            positions: &got.iter().map(|&x| x as f32).collect::<Vec<f32>>(),
+            errors: &errors,
+            units: computed.units,
+            title: &format!("frame {frame} against {}", reference.manifest.oracle),
+        };
+        let in_rig = |Failure(m)| Failure::new(format!("{}: {m}", args.against.rig.display()));
+        let image = picture::error_map(&Easel::new(gpu), &compared, PICTURE_SIZE).map_err(in_rig)?;
+        self.output.write(&image.png())?;
+        Ok(self.output.path().display().to_string())
+    }
 }
 
 /// What this program makes of the frames' inputs.
@@ -79,182 +123,15 @@ struct Computed {
     positions: Vec<f64>,
     /// (F, V, 3) What rounded deltas may add, where the frames were computed without rounding.
     rounding: Option<Vec<f64>>,
-}
-
-fn of_file(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
-    let bytes = rig::read(&args.rig)?;
-    let same_rig = reference.check_rig(&bytes).map_err(|e| in_frames(args, e));
-    match rig::parse(&args.rig, bytes)? {
-        // Frames of another rig would otherwise end in a puzzling error about widths.
-        Rig::Model(model) => {
-            same_rig?;
-            refuse_choice(args)?;
-            of_model(args, reference, &model)
-        }
-        Rig::Pack(pack) => {
-            same_rig?;
-            refuse_choice(args)?;
-            let stage = gnm_stage(args, reference)?;
-            of_posed(args, reference, PosedRig::of_gnm_pack(pack, stage), None)
-        }
-        Rig::Dna(dna) => {
-            same_rig?;
-            let mut options = orl_options(args, reference)?;
-            options.mesh = agreed(args, "mesh", args.mesh, options.mesh)?;
-            options.lod = agreed(args, "lod", args.lod, options.lod)?;
-            of_posed(args, reference, PosedRig::of_dna(&args.rig, dna, &options)?, None)
-        }
-        Rig::OrlPack(pack) => {
-            refuse_choice(args)?;
-            let options = orl_options(args, reference)?;
-            let rounded = rounded_from(args, reference, &pack, same_rig)?;
-            of_posed(args, reference, PosedRig::of_orl_pack(&args.rig, &pack, &options)?, rounded)
-        }
-        Rig::Gltf(model) => {
-            same_rig?;
-            refuse_choice(args)?;
-            gltf::check_manifest(args, reference)?;
-            of_posed(args, reference, PosedRig::Gltf { model: Arc::from(model) }, None)
-        }
-    }
-}
-
-/// Frames of a bundle are those of its pack, driven by the controls that the scene names.
-fn of_bundle(args: &Args, reference: &Frames) -> Result<Computed, Failure> {
-    refuse_choice(args)?;
-    let bundle = Bundle::read(&args.rig)?;
-    let bytes = rig::read(&bundle.pack)?;
-    let same_rig = reference.check_rig(&bytes).map_err(|e| in_frames(args, e));
-    if let SceneRig::Gnm(_) = bundle.scene.rig {
-        same_rig?;
-        let stage = gnm_stage(args, reference)?;
-        return of_posed(args, reference, PosedRig::of_bundle(bundle, stage), None);
-    }
-    let pack = OrlPack::read(bytes).map_err(|e| e.in_file(bundle.pack.display()))?;
-    if orl_options(args, reference)?.raw {
-        return Err(wrong(args, "input raw", "the bundle's scene names its controls"));
-    }
-    let rounded = rounded_from(args, reference, &pack, same_rig)?;
-    of_posed(args, reference, PosedRig::of_bundle(bundle, Stage::Pose), rounded)
-}
-
-/// Only a DNA has several meshes and levels to choose from.
-fn refuse_choice(args: &Args) -> Result<(), Failure> {
-    match [("--mesh", args.mesh), ("--lod", args.lod)].into_iter().find(|(_, given)| given.is_some()) {
-        Some((name, _)) => {
-            let shown = args.rig.display();
-            Err(Failure::new(format!(
-                "{shown}: {name} belongs to a DNA; this rig has one mesh and one level of detail"
-            )))
-        }
-        None => Ok(()),
-    }
-}
-
-/// What the command line chooses where the frames leave it open.
-fn agreed(args: &Args, what: &str, given: Option<usize>, stated: Option<usize>) -> Result<Option<usize>, Failure> {
-    match (given, stated) {
-        (Some(given), Some(stated)) if given != stated => {
-            Err(wrong(args, &format!("--{what} {given}"), &format!("the frames are those of {what} {stated}")))
-        }
-        _ => Ok(given.or(stated)),
-    }
-}
-
-fn gnm_stage(args: &Args, reference: &Frames) -> Result<Stage, Failure> {
-    if reference.manifest.mesh.is_some() || reference.manifest.lod.is_some() {
-        return Err(wrong(args, "a mesh or level of detail", "a GNM pack has one of each"));
-    }
-    refuse_inputs(args, reference, &["controls"])?;
-    match reference.manifest.stage {
-        frames::Stage::Forward => Ok(Stage::Forward),
-        frames::Stage::Pose => Ok(Stage::Pose),
-        frames::Stage::World => Err(wrong(args, "stage \"world\"", "a pack has forward and pose")),
-    }
-}
-
-/// The targets of the DNA inside a pack, if the frames are that DNA's: they were computed before its deltas were rounded.
-///
-/// An empty list where the pack does not say which of the DNA's meshes it holds. Frames of the pack itself know no rounding.
-fn rounded_from<'a>(
-    args: &Args,
-    reference: &Frames,
-    pack: &'a OrlPack,
-    same_rig: Result<(), Failure>,
-) -> Result<Option<&'a [Target]>, Failure> {
-    let inside = pack.file().member(DNA_MEMBER).unwrap_or_default();
-    let is_inside = same_rig.is_err() && reference.check_rig(inside).is_ok();
-    if !is_inside {
-        same_rig?;
-    }
-    let (_, lod) = pack.origin().map_err(|e| e.in_file(args.rig.display()))?;
-    let manifest = &reference.manifest;
-    for (what, wanted, held) in [("mesh", manifest.mesh, mesh_of(pack)), ("lod", manifest.lod, Some(lod))] {
-        // Frames of a DNA that do not say mean the first.
-        let wanted = if is_inside { Some(wanted.unwrap_or(0)) } else { wanted };
-        if let (Some(wanted), Some(held)) = (wanted, held)
-            && wanted != held
-        {
-            return Err(wrong(args, &format!("{what} {wanted}"), &format!("the pack holds {what} {held}")));
-        }
-    }
-    let mesh = mesh_of(pack).zip(pack.dna()).and_then(|(mesh, dna)| dna.meshes.get(mesh));
-    Ok(is_inside.then(|| mesh.map_or(&[][..], |mesh| &mesh.targets)))
-}
-
-/// The member of a pack that is its DNA.
-const DNA_MEMBER: &str = MEMBERS[2];
-
-/// The index of a pack's mesh in its DNA, where its baker says it.
-fn mesh_of(pack: &OrlPack) -> Option<usize> {
-    let manifest: Value = serde_json::from_str(pack.manifest()).ok()?;
-    usize::try_from(manifest.get("mesh")?.as_u64()?).ok()
-}
-
-/// What the frames choose of a MetaHuman rig.
-fn orl_options(args: &Args, reference: &Frames) -> Result<OrlOptions, Failure> {
-    let manifest = &reference.manifest;
-    if manifest.stage != frames::Stage::Pose {
-        return Err(wrong(args, "another stage than \"pose\"", "a MetaHuman rig is evaluated to the end"));
-    }
-    refuse_inputs(args, reference, &["controls", "raw"])?;
-    let raw = reference.input("raw").is_some();
-    if raw && reference.input("controls").is_some() {
-        return Err(wrong(args, "controls and raw", "one of them drives the rig"));
-    }
-    Ok(OrlOptions { mesh: manifest.mesh, lod: manifest.lod, raw })
+    /// What to draw.
+    mesh: RigMesh,
+    units: Units,
 }
 
 /// `rounded`: the targets that the rig's deltas were rounded from, where the frames were computed from those.
 fn of_posed(args: &Args, reference: &Frames, rig: PosedRig, rounded: Option<&[Target]>) -> Result<Computed, Failure> {
-    let manifest = &reference.manifest;
-    if manifest.kind != rig.kind().name() {
-        let (kind, own) = (&manifest.kind, rig.kind().name());
-        return Err(wrong(args, &format!("frames of kind {kind}"), &format!("the rig is of kind {own}")));
-    }
-    if manifest.units != rig.units().symbol() {
-        return Err(wrong(
-            args,
-            &format!("units {}", manifest.units),
-            &format!("the rig's are {}", rig.units().symbol()),
-        ));
-    }
-    let in_folder = |Failure(m)| Failure::new(format!("{}: {m}", args.frames.display()));
-    let controls = match &rig {
-        PosedRig::Gltf { model } => gltf::controls(reference, &rig, model),
-        _ => {
-            let given = ["controls", "raw"].into_iter().find_map(|name| Some((name, reference.input(name)?)));
-            let Some((name, array)) = given else {
-                return Err(wrong(args, "no controls", "the rig needs them among the inputs"));
-            };
-            rig.controls(array.clone(), name)
-        }
-    };
-    let (controls, frame_count) = controls.map_err(in_folder)?;
+    let (controls, frame_count) = against::controls(&args.against, reference, &rig)?;
     let overrides = reference.overrides.as_ref();
-    if let Some(overrides) = overrides {
-        rig.check_overrides(overrides, frame_count).map_err(in_folder)?;
-    }
     let device = Device::open(args.device)?;
     let rig = rig.on(&device)?;
     let inputs = Inputs { controls: &controls, frame_count, overrides, normals: false };
@@ -268,48 +145,37 @@ fn of_posed(args: &Args, reference: &Frames, rig: PosedRig, rounded: Option<&[Ta
         _ => None,
     };
     let positions = frames.positions.into_iter().map(f64::from).collect();
-    Ok(Computed { source: device.source(), positions, rounding })
+    Ok(Computed { source: device.source(), positions, rounding, mesh: rig.mesh(), units: rig.units() })
 }
 
 fn of_model(args: &Args, reference: &Frames, model: &GnmModel) -> Result<Computed, Failure> {
     let manifest = &reference.manifest;
     if manifest.kind != "gnm" || manifest.mesh.is_some() || manifest.lod.is_some() {
         let kind = &manifest.kind;
-        return Err(wrong(args, &format!("frames of kind {kind}"), "the rig is a GNM model, with one mesh and level"));
+        return Err(wrong(
+            &args.against,
+            &format!("frames of kind {kind}"),
+            "the rig is a GNM model, with one mesh and level",
+        ));
     }
     if args.device == DeviceChoice::Gpu {
-        return Err(wrong(args, "--device gpu", "the original formula runs on the CPU only"));
+        return Err(wrong(&args.against, "--device gpu", "the original formula runs on the CPU only"));
     }
     if manifest.stage != frames::Stage::World || manifest.units != "m" {
-        return Err(wrong(args, "another stage or unit", "a model gives world space in metres"));
+        return Err(wrong(&args.against, "another stage or unit", "a model gives world space in metres"));
     }
     const INPUTS: [&str; 4] = ["identity", "expression", "rotations", "translation"];
-    refuse_inputs(args, reference, &INPUTS)?;
-    let named = args.frames.join(frames::MANIFEST);
+    refuse_inputs(&args.against, reference, &INPUTS)?;
+    let named = args.against.frames.join(frames::MANIFEST);
     let given = INPUTS.map(|name| reference.input(name).map(|array| (named.as_path(), array.clone())));
     let mut inputs = eval::model_inputs(model, given)?;
     // Without any input each frame is the model at rest.
     inputs.frame_count = reference.frame_count;
     let evaluated = evaluate::model(model, &inputs, Correctives::On, false)?;
-    Ok(Computed { source: Device::Cpu.source(), positions: evaluated.positions, rounding: None })
-}
-
-/// An input that this rig would ignore makes the frames another rig's.
-fn refuse_inputs(args: &Args, reference: &Frames, taken: &[&str]) -> Result<(), Failure> {
-    match reference.inputs.iter().find(|(name, _)| !taken.contains(name)) {
-        Some((name, _)) => Err(wrong(args, &format!("input {name}"), &format!("this rig takes {}", taken.join(", ")))),
-        None => Ok(()),
-    }
-}
-
-/// A fault of the frames folder, with the whole path of the file.
-fn in_frames(args: &Args, error: LoadError) -> Failure {
-    let file = args.frames.join(&error.file);
-    Failure::new(LoadError { file: file.display().to_string(), ..error })
-}
-
-fn wrong(args: &Args, what: &str, why: &str) -> Failure {
-    Failure::new(format!("{} against {}: {what}: {why}", args.rig.display(), args.frames.display()))
+    let part = MeshPart { name: "skin".into(), triangles: 0..model.triangles.len(), look: None };
+    let mesh = RigMesh { triangles: model.triangles.clone(), parts: vec![part], uvs: None };
+    let source = Device::Cpu.source();
+    Ok(Computed { source, positions: evaluated.positions, rounding: None, mesh, units: Units::Metres })
 }
 
 /// What people read: the rig's unit, and micrometres beside it.

@@ -2,7 +2,7 @@
 
 use crate::arrays;
 use crate::failure::Failure;
-use crate::report::listed;
+use crate::report::{listed, size};
 use rigeval::error::{LoadError, LoadErrorKind};
 use rigeval::gltf::clip::Clip;
 use rigeval::gltf::model::GltfModel;
@@ -56,7 +56,12 @@ pub fn controls(
         let frames = times.len();
         return Err(Failure::new(format!("controls: expected {frames} frames as in times, or 1, got {row_count}")));
     }
-    let mut controls = Vec::with_capacity(rows.len());
+    let mut controls = Vec::new();
+    let floats = times.len().saturating_mul(defaults.len());
+    controls.try_reserve_exact(floats).map_err(|_| {
+        let (frames, bytes) = (times.len(), size(floats.saturating_mul(4)));
+        Failure::new(format!("times: the controls of {frames} frames take {bytes}: more than there is memory for"))
+    })?;
     let mut cursor = clip.cursor();
     for (frame, &time) in times.iter().enumerate() {
         let row = if row_count == 1 { 0 } else { frame };

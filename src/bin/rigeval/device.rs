@@ -43,6 +43,17 @@ impl Device {
         }
     }
 
+    /// Any adapter, for what only a GPU can do.
+    pub fn for_pictures() -> Result<Device, Failure> {
+        match Headless::new(AdapterChoice::Any) {
+            Ok(gpu) => Ok(Device::Gpu(Box::new(gpu))),
+            Err(DeviceError::NoAdapter { .. }) => Err(Failure::new(
+                "no GPU adapter, and pictures need one: install a Vulkan driver (mesa-vulkan-drivers has a software one)",
+            )),
+            Err(error) => Err(Failure::new(error)),
+        }
+    }
+
     /// `cpu` or `gpu`.
     pub fn name(&self) -> &'static str {
         match self {

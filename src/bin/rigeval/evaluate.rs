@@ -3,6 +3,7 @@
 use crate::device::Device;
 use crate::failure::Failure;
 use crate::progress;
+use crate::report::size;
 use rigeval::backend::RigBackend;
 use rigeval::error::ControlError;
 use rigeval::frames::Overrides;
@@ -14,7 +15,9 @@ use rigeval::gnm::cpu::gnm_blend;
 use rigeval::gnm::gpu::{GnmBackend, GnmDeviceModel, GnmOptions};
 use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::{GnmPose, Stage};
+use rigeval::gpu::GpuContext;
 use rigeval::gpu::headless::Headless;
+use rigeval::lbs::Skinning;
 use rigeval::math;
 use rigeval::normals::{Incidence, normals};
 use rigeval::orl::cpu::orl_deform;
@@ -69,6 +72,8 @@ pub struct PosedFrames {
     pub normals: Option<Vec<f32>>,
     /// Evaluation alone: without loading, without reading back.
     pub time: Duration,
+    /// The same for each frame; frames that a device poses together have the same share of it.
+    pub frame_ms: Vec<f64>,
 }
 
 /// Every frame of a GNM pack.
@@ -83,10 +88,8 @@ pub fn gnm(device: &Device, pack: &Arc<GnmPack>, stage: Stage, inputs: &Inputs) 
             })
         }
         Device::Gpu(gpu) => {
-            let options = GnmOptions { normals: inputs.normals, stage, ..GnmOptions::default() };
-            let model = Arc::new(GnmDeviceModel::new(&gpu.context(), Arc::clone(pack))?);
-            let backend = GnmBackend::new(&gpu.context(), &model, instances(inputs), options)?;
-            on_gpu(gpu, Box::new(backend), inputs)
+            let backend = gnm_backend(&gpu.context(), pack, stage, instances(inputs), inputs.normals)?;
+            on_gpu(gpu, backend, inputs)
         }
     }
 }
@@ -103,10 +106,8 @@ pub fn orl(device: &Device, rig: &Arc<OrlRig>, inputs: &Inputs) -> Result<PosedF
             })
         }
         Device::Gpu(gpu) => {
-            let options = OrlOptions { normals: inputs.normals, ..OrlOptions::default() };
-            let model = Arc::new(OrlDeviceModel::new(&gpu.context(), Arc::clone(rig))?);
-            let backend = OrlBackend::new(&gpu.context(), &model, instances(inputs), options)?;
-            on_gpu(gpu, Box::new(backend), inputs)
+            let backend = orl_backend(&gpu.context(), rig, instances(inputs), inputs.normals)?;
+            on_gpu(gpu, backend, inputs)
         }
     }
 }
@@ -114,10 +115,15 @@ pub fn orl(device: &Device, rig: &Arc<OrlRig>, inputs: &Inputs) -> Result<PosedF
 /// Every frame of a glTF file, in world space.
 ///
 /// Normals are the file's, morphed and turned with the skin; of a file without, its triangles'.
-pub fn gltf(device: &Device, model: &Arc<GltfModel>, inputs: &Inputs) -> Result<PosedFrames, Failure> {
+pub fn gltf(
+    device: &Device,
+    model: &Arc<GltfModel>,
+    skinning: Skinning,
+    inputs: &Inputs,
+) -> Result<PosedFrames, Failure> {
     match device {
         Device::Cpu => {
-            let mut pose = GltfPose::new(model, OutputSpace::World);
+            let mut pose = GltfPose::new(model, OutputSpace::World).with_skinning(skinning);
             on_cpu(inputs, &model.mesh().render().triangles, |controls, turns| {
                 pose.set_controls(model, controls)?;
                 pose.set_joint_overrides(model, turns)?;
@@ -126,12 +132,46 @@ pub fn gltf(device: &Device, model: &Arc<GltfModel>, inputs: &Inputs) -> Result<
             })
         }
         Device::Gpu(gpu) => {
-            let options = GltfOptions { normals: inputs.normals, ..GltfOptions::default() };
-            let model = Arc::new(GltfDeviceModel::new(&gpu.context(), Arc::clone(model))?);
-            let backend = GltfBackend::new(&gpu.context(), &model, instances(inputs), options)?;
-            on_gpu(gpu, Box::new(backend), inputs)
+            let backend = gltf_backend(&gpu.context(), model, skinning, instances(inputs), inputs.normals)?;
+            on_gpu(gpu, backend, inputs)
         }
     }
+}
+
+/// A rig on a device.
+pub type Backend = Box<dyn RigBackend>;
+
+/// A GNM head on a device.
+pub fn gnm_backend(
+    gpu: &GpuContext,
+    pack: &Arc<GnmPack>,
+    stage: Stage,
+    instances: usize,
+    normals: bool,
+) -> Result<Backend, Failure> {
+    let options = GnmOptions { normals, stage, ..GnmOptions::default() };
+    let model = Arc::new(GnmDeviceModel::new(gpu, Arc::clone(pack))?);
+    Ok(Box::new(GnmBackend::new(gpu, &model, instances, options)?))
+}
+
+/// A MetaHuman rig on a device.
+pub fn orl_backend(gpu: &GpuContext, rig: &Arc<OrlRig>, instances: usize, normals: bool) -> Result<Backend, Failure> {
+    let options = OrlOptions { normals, ..OrlOptions::default() };
+    let model = Arc::new(OrlDeviceModel::new(gpu, Arc::clone(rig))?);
+    Ok(Box::new(OrlBackend::new(gpu, &model, instances, options)?))
+}
+
+/// A glTF file on a device, in world space.
+pub fn gltf_backend(
+    gpu: &GpuContext,
+    model: &Arc<GltfModel>,
+    skinning: Skinning,
+    instances: usize,
+    normals: bool,
+) -> Result<Backend, Failure> {
+    let options = GltfOptions { normals, skinning, ..GltfOptions::default() };
+    let model = Arc::new(GltfDeviceModel::new(gpu, Arc::clone(model))?);
+    Ok(Box::new(GltfBackend::new(gpu, &model, instances, options)?))
 }
 
 /// What a CPU twin gives.
@@ -166,7 +206,8 @@ fn on_cpu(
             normals(&positions, triangles, incidence)
         };
         let normals = inputs.normals.then(|| own.unwrap_or_else(of_triangles));
-        frames.time += start.elapsed();
+        frames.spent(start.elapsed(), 1);
+        frames.reserve(inputs, positions.len())?;
         frames.positions.extend(positions.as_flattened());
         if let (Some(all), Some(normals)) = (&mut frames.normals, normals) {
             all.extend(normals.as_flattened());
@@ -183,10 +224,11 @@ fn instances(inputs: &Inputs) -> usize {
 }
 
 /// Frames in batches of as many as the backend has instances.
-fn on_gpu(gpu: &Headless, mut backend: Box<dyn RigBackend>, inputs: &Inputs) -> Result<PosedFrames, Failure> {
+fn on_gpu(gpu: &Headless, mut backend: Backend, inputs: &Inputs) -> Result<PosedFrames, Failure> {
     let bar = progress::bar("evaluating on the GPU", inputs.frame_count);
     let (instances, floats) = (backend.info().instance_count, backend.info().vertex_count * 3);
     let mut frames = PosedFrames::new(inputs);
+    frames.reserve(inputs, floats / 3)?;
     for first in (0..inputs.frame_count).step_by(instances) {
         let used = instances.min(inputs.frame_count - first);
         let start = Instant::now();
@@ -199,7 +241,7 @@ fn on_gpu(gpu: &Headless, mut backend: Box<dyn RigBackend>, inputs: &Inputs) -> 
         backend.encode(gpu.queue(), &mut encoder);
         gpu.submit(encoder)?;
         gpu.wait()?;
-        frames.time += start.elapsed();
+        frames.spent(start.elapsed(), used);
         let view = backend.vertices();
         frames.positions.extend(&gpu.read_f32(view.current_positions())?[..used * floats]);
         if let (Some(all), Some(buffer)) = (&mut frames.normals, view.normals) {
@@ -213,7 +255,24 @@ fn on_gpu(gpu: &Headless, mut backend: Box<dyn RigBackend>, inputs: &Inputs) -> 
 
 impl PosedFrames {
     fn new(inputs: &Inputs) -> PosedFrames {
-        PosedFrames { positions: Vec::new(), normals: inputs.normals.then(Vec::new), time: Duration::ZERO }
+        let normals = inputs.normals.then(Vec::new);
+        PosedFrames { positions: Vec::new(), normals, time: Duration::ZERO, frame_ms: Vec::new() }
+    }
+
+    /// Room for every frame: one that there is no memory for is found before the work, not in the middle of it.
+    fn reserve(&mut self, inputs: &Inputs, vertices: usize) -> Result<(), Failure> {
+        let floats = inputs.frame_count.saturating_mul(vertices * 3);
+        let all = [Some(&mut self.positions), self.normals.as_mut()];
+        let held = all.into_iter().flatten().try_for_each(|list| list.try_reserve(floats - list.len().min(floats)));
+        held.map_err(|_| {
+            let (frames, bytes) = (inputs.frame_count, size(floats.saturating_mul(4)));
+            Failure::new(format!("{frames} frames of {vertices} vertices take {bytes}: more than there is memory for"))
+        })
+    }
+
+    fn spent(&mut self, time: Duration, frames: usize) {
+        self.time += time;
+        self.frame_ms.extend(std::iter::repeat_n(time.as_secs_f64() * 1e3 / frames as f64, frames));
     }
 }
 

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 mod bundle;
 mod dna;
+mod face;
 mod findings;
 mod gltf;
 mod orl_pack;

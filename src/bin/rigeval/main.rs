@@ -4,17 +4,21 @@
 
 mod arrays;
 mod bake;
+mod bake_mesh;
 mod check;
 mod clip;
 mod demo;
 mod device;
+mod drive;
 mod eval;
 mod evaluate;
 mod failure;
 mod info;
 mod output;
+mod picture;
 mod posed;
 mod progress;
+mod render;
 mod report;
 mod rig;
 mod riglogic;
@@ -39,8 +43,10 @@ enum Command {
     Info(info::Args),
     Sample(sample::Args),
     Bake(bake::Args),
+    BakeMesh(bake_mesh::Args),
     Eval(Box<eval::Args>),
     Check(check::Args),
+    Render(Box<render::Args>),
     Riglogic(riglogic::Args),
 }
 
@@ -59,8 +65,10 @@ fn main() -> ExitCode {
         Command::Info(args) => info::run(&args),
         Command::Sample(args) => sample::run(&args),
         Command::Bake(args) => bake::run(&args),
+        Command::BakeMesh(args) => bake_mesh::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Render(args) => render::run(&args),
         Command::Riglogic(args) => riglogic::run(&args),
     };
     match outcome {

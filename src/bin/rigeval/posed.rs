@@ -2,16 +2,20 @@
 
 use crate::arrays;
 use crate::device::Device;
-use crate::evaluate::{self, Inputs, PosedFrames};
+use crate::evaluate::{self, Backend, Inputs, PosedFrames};
 use crate::failure::Failure;
 use crate::report::listed;
 use crate::rig::Bundle;
 use rigeval::error::{LoadError, LoadErrorKind};
 use rigeval::frames::Overrides;
+use rigeval::gltf::cpu::gltf_morph;
 use rigeval::gltf::model::GltfModel;
+use rigeval::gltf::pose::{GltfPose, OutputSpace};
 use rigeval::gnm::pack::GnmPack;
 use rigeval::gnm::pose::Stage;
-use rigeval::info::{RigKind, Units};
+use rigeval::gpu::GpuContext;
+use rigeval::info::{RigKind, RigMesh, Units};
+use rigeval::lbs::Skinning;
 use rigeval::npy::Array;
 use rigeval::orl::controls::ControlLayer;
 use rigeval::orl::dna::Dna;
@@ -27,7 +31,7 @@ use std::sync::Arc;
 /// What of a MetaHuman rig is evaluated.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct OrlOptions {
-    /// DNA: which mesh, an index in the file [default: 0]
+    /// DNA: which mesh, an index in the file [default: 0; for render all that the level shows]
     #[arg(long, value_name = "M")]
     pub mesh: Option<usize>,
     /// DNA: which level of detail [default: 0]
@@ -36,6 +40,9 @@ pub struct OrlOptions {
     /// DNA or ORL pack: the controls are raw controls instead of GUI controls
     #[arg(long)]
     pub raw: bool,
+    /// Whether a DNA whose mesh nobody chose shows all meshes of its level.
+    #[arg(skip)]
+    pub shows_all: bool,
 }
 
 impl OrlOptions {
@@ -56,7 +63,7 @@ pub enum PosedRig {
     /// A MetaHuman rig.
     Orl { rig: Arc<OrlRig>, source: OrlSource },
     /// A glTF file.
-    Gltf { model: Arc<GltfModel> },
+    Gltf { model: Arc<GltfModel>, skinning: Skinning },
 }
 
 /// Where a MetaHuman rig comes from.
@@ -103,6 +110,7 @@ impl PosedRig {
         match bundle.scene.rig {
             SceneRig::Gnm(pack) => PosedRig::Gnm { pack, stage, noun: "bundle" },
             SceneRig::Orl(rig) => PosedRig::Orl { rig, source: OrlSource::Bundle },
+            SceneRig::Gltf(model) => PosedRig::Gltf { model, skinning: Skinning::Linear },
         }
     }
 
@@ -122,7 +130,35 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, stage, .. } => evaluate::gnm(device, pack, *stage, inputs),
             PosedRig::Orl { rig, .. } => evaluate::orl(device, rig, inputs),
-            PosedRig::Gltf { model } => evaluate::gltf(device, model, inputs),
+            PosedRig::Gltf { model, skinning } => evaluate::gltf(device, model, *skinning, inputs),
+        }
+    }
+
+    /// The rig on a device, with normals where there is anything to make them from.
+    pub fn backend(&self, gpu: &GpuContext, instances: usize) -> Result<Backend, Failure> {
+        let normals = self.has_normals();
+        match self {
+            PosedRig::Gnm { pack, stage, .. } => evaluate::gnm_backend(gpu, pack, *stage, instances, normals),
+            PosedRig::Orl { rig, .. } => evaluate::orl_backend(gpu, rig, instances, normals),
+            PosedRig::Gltf { model, skinning } => evaluate::gltf_backend(gpu, model, *skinning, instances, normals),
+        }
+    }
+
+    /// What to draw.
+    pub fn mesh(&self) -> RigMesh {
+        match self {
+            PosedRig::Gnm { pack, .. } => pack.mesh(),
+            PosedRig::Orl { rig, .. } => rig.mesh().mesh().clone(),
+            PosedRig::Gltf { model, .. } => model.mesh().render().clone(),
+        }
+    }
+
+    /// (V, 3) The vertices at rest.
+    pub fn rest_positions(&self) -> Vec<[f32; 3]> {
+        match self {
+            PosedRig::Gnm { pack, .. } => pack.rest_positions(),
+            PosedRig::Orl { rig, .. } => rig.rest_positions().to_vec(),
+            PosedRig::Gltf { model, .. } => gltf_morph(model.mesh(), &GltfPose::new(model, OutputSpace::World)),
         }
     }
 
@@ -157,7 +193,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.vertex_count(),
             PosedRig::Orl { rig, .. } => rig.mesh().vertex_count(),
-            PosedRig::Gltf { model } => model.mesh().vertex_count(),
+            PosedRig::Gltf { model, .. } => model.mesh().vertex_count(),
         }
     }
 
@@ -166,7 +202,9 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => !pack.faces().is_empty(),
             PosedRig::Orl { rig, .. } => !rig.mesh().mesh().triangles.is_empty(),
-            PosedRig::Gltf { model } => model.mesh().normals().is_some() || !model.mesh().render().triangles.is_empty(),
+            PosedRig::Gltf { model, .. } => {
+                model.mesh().normals().is_some() || !model.mesh().render().triangles.is_empty()
+            }
         }
     }
 
@@ -174,7 +212,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.skeleton(),
             PosedRig::Orl { rig, .. } => rig.model().skeleton(),
-            PosedRig::Gltf { model } => model.skeleton(),
+            PosedRig::Gltf { model, .. } => model.skeleton(),
         }
     }
 
@@ -191,7 +229,7 @@ impl PosedRig {
         match self {
             PosedRig::Gnm { pack, .. } => pack.coefficient_count() + 4,
             PosedRig::Orl { rig, .. } => rig.controls().names().len(),
-            PosedRig::Gltf { model } => model.controls().names().len(),
+            PosedRig::Gltf { model, .. } => model.controls().names().len(),
         }
     }
 
@@ -237,12 +275,12 @@ impl PosedRig {
 }
 
 fn rig_of_dna(dna: &Dna, options: &OrlOptions, format: DeltaFormat) -> Result<OrlRig, LoadError> {
-    let options = RigOptions {
-        meshes: vec![options.mesh.unwrap_or(0)],
-        lod: options.lod.unwrap_or(0),
-        format,
-        controls: options.controls(),
-        shells: Vec::new(),
+    let lod = options.lod.unwrap_or(0);
+    let shown = || (0..dna.meshes.len()).filter(|mesh| dna.shows(*mesh, lod)).collect();
+    let meshes = match options.mesh {
+        None if options.shows_all => shown(),
+        mesh => vec![mesh.unwrap_or(0)],
     };
+    let options = RigOptions { meshes, lod, format, controls: options.controls(), shells: Vec::new() };
     OrlRig::from_dna(dna, &options)
 }

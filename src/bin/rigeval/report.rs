@@ -30,14 +30,19 @@ pub fn one_line(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }
 
-/// The first of many names, and how many more there are.
+/// The first of many names, and how many more there are; a file may call something by a page of text, of which a few words are enough.
 pub fn listed(names: &[String]) -> String {
     const SHOWN: usize = 20;
+    const LONGEST: usize = 100;
+    let short = |name: &String| match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.clone(),
+    };
     let more = match names.len().saturating_sub(SHOWN) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    names[..names.len().min(SHOWN)].join(", ") + &more
+    names.iter().take(SHOWN).map(short).collect::<Vec<_>>().join(", ") + &more
 }
 
 /// 17821 as 17,821.

@@ -14,7 +14,7 @@ use rigeval::orl::pack::OrlPack;
 use rigeval::scene::manifest::SCENE_FILE;
 use rigeval::scene::{self, SceneData, SceneError};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 
 /// The files that commands take.
@@ -81,12 +81,12 @@ const EXPECTED: &str =
 fn of_json(text: &[u8]) -> Result<FileKind, LoadError> {
     #[derive(Deserialize)]
     struct Document {
-        asset: Option<Value>,
+        asset: Option<Box<RawValue>>,
     }
-    let document: Document = serde_json::from_slice(text)
+    let document: Document = serde_json::from_str(&String::from_utf8_lossy(text))
         .map_err(|e| LoadError::new(LoadErrorKind::Corrupt, "", "a glTF document, which is JSON", e))?;
     match document.asset {
-        Some(Value::Object(_)) => Ok(FileKind::Gltf),
+        Some(asset) if asset.get().starts_with('{') => Ok(FileKind::Gltf),
         _ => Err(LoadError::new(LoadErrorKind::Format, "", EXPECTED, "JSON without a glTF asset")),
     }
 }

@@ -10,6 +10,7 @@ use crate::gpu::normals::NormalsStage;
 use crate::gpu::skinning::InfluenceTable;
 use crate::gpu::sparse::{SparseTable, TILE_SIZES, WeightShape};
 use crate::gpu::{GpuContext, bind_group_layout, shaders, storage_buffer};
+use crate::lbs::Skinning;
 use crate::normals::Incidence;
 use crate::sparse::slices::SparseSlices;
 use crate::sparse::{MAX_TARGETS, SparseRows};
@@ -64,7 +65,8 @@ pub(super) struct Attribute {
     pub(super) rows: SparseRows,
     slices: SparseSlices,
     table: OnceLock<AttributeTable>,
-    pipelines: [OnceLock<wgpu::ComputePipeline>; TILE_SIZES.len()],
+    /// By skinning, then by the size of a tile.
+    pipelines: [[OnceLock<wgpu::ComputePipeline>; TILE_SIZES.len()]; 2],
 }
 
 /// One attribute on the device.
@@ -197,18 +199,20 @@ impl GltfDeviceModel {
         self.attributes.iter().find(|attribute| attribute.kind == kind)
     }
 
-    /// The stage for one attribute and shape of weights, compiled at its first use.
+    /// The stage for one attribute, shape of weights and skinning, compiled at its first use.
     pub(super) fn pipeline<'a>(
         &'a self,
         gpu: &GpuContext,
         attribute: &'a Attribute,
         shape: &WeightShape,
+        skinning: Skinning,
     ) -> &'a wgpu::ComputePipeline {
         let size = TILE_SIZES.iter().position(|&s| s == shape.tile_size).expect("a size that WeightShape chooses");
-        attribute.pipelines[size].get_or_init(|| {
+        attribute.pipelines[skinning as usize][size].get_or_init(|| {
             let deltas = attribute.table(gpu, self.model.mesh()).deltas.layout();
             let [tile, mask] = shape.constants();
-            let constants = [tile, mask, ("attribute_kind", f64::from(attribute.kind as u32))];
+            let kind = ("attribute_kind", f64::from(attribute.kind as u32));
+            let constants = [tile, mask, kind, ("skinning", f64::from(skinning as u32))];
             shaders::GLTF_MORPH.pipeline(gpu.device, &[&self.layout, self.influences.layout(), deltas], &constants)
         })
     }

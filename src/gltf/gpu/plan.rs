@@ -131,6 +131,7 @@ mod tests {
         tangents: true,
         previous_positions: true,
         space: crate::gltf::pose::OutputSpace::World,
+        skinning: crate::lbs::Skinning::Linear,
     };
 
     #[track_caller]

@@ -1,9 +1,9 @@
 //! From controls to joints and channels: the matrix in blocks, and the lists of the levels.
 
 use super::controls::RawControl;
-use super::fields::Field;
 use super::jaw::jaw_motion;
 use super::joints::{Joint, NAMED_COUNT};
+use crate::head::canvas::Field;
 use crate::orl::dna::{ATTRIBUTES, JointGroup, LodMap};
 use glam::DVec3;
 use indexmap::IndexMap;

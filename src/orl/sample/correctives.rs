@@ -1,9 +1,9 @@
 //! Which controls have a corrective together, and what it does.
 
 use super::controls::RawControl;
-use super::fields::{Canvas, Field};
 use super::jaw::{JawMotion, jaw_motion};
 use crate::head::anatomy::mouth_line;
+use crate::head::canvas::{Canvas, Field, sparse};
 use crate::head::{Head, Side};
 use glam::{DVec3, dvec3};
 use rayon::prelude::*;
@@ -126,7 +126,7 @@ fn with_jaw(head: &Head, control: &RawControl, field: &Field) -> Field {
             sum[vertex] += share * motion.of(*p);
         }
     }
-    super::fields::sparse(&sum)
+    sparse(&sum)
 }
 
 /// The first `count` correctives that do something on this head, with their fields; those that matter most come first.

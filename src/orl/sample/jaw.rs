@@ -1,10 +1,10 @@
 //! The jaw's turn as controls make it, and what skin and joints make of it.
 
 use super::controls::RawControl;
-use super::fields::Field;
 use super::joints::{JAW, Joint, NAMED_COUNT};
 use super::skin::jaw_share;
 use crate::head::anatomy::JAW_HINGE;
+use crate::head::canvas::Field;
 use crate::head::{Component, Head};
 use crate::orl::dna::SkinRow;
 use glam::{DAffine3, DMat3, DVec3};

@@ -1,8 +1,8 @@
 //! One head as the meshes of a level, with the deltas that its joints leave over.
 
-use super::fields::Field;
 use super::jaw::JawMotion;
 use super::joints::Joint;
+use crate::head::canvas::Field;
 use crate::head::{Component, Head};
 use crate::orl::dna::{Layouts, Mesh, SkinRow, Target};
 use glam::DVec3;

@@ -1,8 +1,8 @@
 //! What each raw control of the mouth does; see [`super::table`].
 
 use super::table::Gui::{Down, Out, Phase, Up};
-use super::table::Move::{Lip, LowerLip, Neck, Skin, UpperLip};
 use super::table::{Family, arkit, family, wrinkled};
+use crate::head::canvas::Move::{Lip, LowerLip, Neck, Skin, UpperLip};
 
 pub(super) const MOUTH: &[Family] = &[
     wrinkled(arkit(family(

@@ -3,6 +3,7 @@
 //! Places and ways are in millimetres on the subject's left, joint values in the rig's centimetres and degrees. The names are those of
 //! MetaHuman rigs; the motions are our own.
 
+use crate::head::canvas::Move;
 use crate::orl::dna::Attribute::{self, RotateX, RotateY, RotateZ, TranslateX, TranslateY, TranslateZ};
 
 /// Raw controls that differ by side, and by lip or row of teeth, only.
@@ -36,35 +37,6 @@ pub(super) enum Gui {
     In(&'static str),
     /// Phase k of n: up to k / n and down again, one after the other along 0 to 1.
     Phase(&'static str, usize, usize),
-}
-
-/// A part of what a control does to the vertices.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Move {
-    /// Pushes the skin and the inside of the mouth around a place: (x, y), widths, way. Without a side, both sides alike.
-    Skin([f64; 2], [f64; 2], [f64; 3]),
-    /// As `Skin`, on neck and shoulders.
-    Neck([f64; 2], [f64; 2], [f64; 3]),
-    /// As `Skin`, on the ears.
-    Ear([f64; 2], [f64; 2], [f64; 3]),
-    /// Pushes the lip that `%` or `#` names: x, widths, way with y away from the other lip, way towards the midline at the corner.
-    Lip(f64, [f64; 2], [f64; 3], f64),
-    /// `Lip` on the upper one.
-    UpperLip(f64, [f64; 2], [f64; 3], f64),
-    /// `Lip` on the lower one.
-    LowerLip(f64, [f64; 2], [f64; 3], f64),
-    /// Closes the eye by a share; less than nothing opens it wide.
-    Lids(f64),
-    /// The upper lid's share in that.
-    UpperLid(f64),
-    /// Raises the lower lid by a share.
-    LowerLid(f64),
-    /// Widens the pupil by a share.
-    Pupil(f64),
-    /// Pushes the tongue, most at its tip.
-    Tongue([f64; 3]),
-    /// Makes the tongue wider, thicker, longer by these shares.
-    TongueSize([f64; 3]),
 }
 
 use Gui::{Down, In, Out, Phase, Up};

@@ -1,6 +1,6 @@
 //! Frames of a glTF file.
 
-use super::{Args, refuse_inputs, wrong};
+use super::against::{Against, refuse_inputs, wrong};
 use crate::clip;
 use crate::failure::Failure;
 use crate::posed::PosedRig;
@@ -8,7 +8,7 @@ use rigeval::frames::{self, Clip, Frames};
 use rigeval::gltf::model::GltfModel;
 
 /// The frames must be those of the whole file, in world space.
-pub fn check_manifest(args: &Args, reference: &Frames) -> Result<(), Failure> {
+pub fn check_manifest(args: &Against, reference: &Frames) -> Result<(), Failure> {
     let manifest = &reference.manifest;
     if manifest.mesh.is_some() || manifest.lod.is_some() {
         return Err(wrong(args, "a mesh or level of detail", "a glTF file is evaluated whole"));

@@ -1,6 +1,6 @@
 //! The original formula: identity, expression, rotations and translation in, vertices out.
 
-use super::{Args, finish, refuse, refuse_overflow};
+use super::{Args, finish, refuse_overflow};
 use crate::arrays;
 use crate::device::{Device, DeviceChoice};
 use crate::evaluate::{self, ModelInputs};
@@ -11,21 +11,21 @@ use rigeval::npy;
 use std::path::Path;
 
 pub fn run(args: &Args, model: &GnmModel, vertices: &Output, normals: Option<&Output>) -> Result<Outcome, Failure> {
+    let driven = &args.driven;
     let pack_options = [
-        ("--controls", args.controls.is_some()),
-        ("--overrides", args.overrides.is_some()),
+        ("--controls", driven.controls.is_some()),
+        ("--overrides", driven.overrides.is_some()),
         ("--stage", args.stage.is_some()),
     ];
-    refuse(args, "a glTF file", "a model has no clips", &args.clip_options())?;
-    refuse(args, "a MetaHuman rig", "a model has one mesh and no layers of controls", &args.orl.given())?;
-    refuse(
-        args,
+    driven.refuse("a glTF file", "a model has no clips and is skinned linearly", &driven.gltf_options())?;
+    driven.refuse("a MetaHuman rig", "a model has one mesh and no layers of controls", &driven.orl.given())?;
+    driven.refuse(
         "a pack (.aosrig)",
         "a model takes --identity, --expression, --rotations, --translation",
         &pack_options,
     )?;
     if args.device == DeviceChoice::Gpu {
-        let shown = args.rig.display();
+        let shown = driven.rig.display();
         return Err(Failure::new(format!(
             "{shown}: the original formula runs on the CPU only: leave --device gpu out"
         )));

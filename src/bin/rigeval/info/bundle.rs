@@ -1,9 +1,11 @@
 //! What is in a bundle folder.
 
+use super::face::face;
 use super::{Facts, bounds, counted};
 use crate::failure::Failure;
 use crate::rig::{self, Bundle};
 use rigeval::files::Files;
+use rigeval::info::Units;
 use rigeval::scene::{self, SceneError, SceneRig};
 use serde_json::json;
 use std::path::Path;
@@ -15,6 +17,7 @@ pub fn facts(path: &Path) -> Result<Facts, Failure> {
     let kind = match &scene.rig {
         SceneRig::Gnm(_) => "gnm",
         SceneRig::Orl(_) => "orl",
+        SceneRig::Gltf(_) => "gltf",
     };
     let mut facts = Facts::new(path, kind, "bundle (scene.json)");
     facts.add("pack", json!(scene.manifest.pack()), bundle.pack.display());
@@ -37,6 +40,11 @@ pub fn facts(path: &Path) -> Result<Facts, Failure> {
             facts.add("expression_space", json!({"kind": name, "dim": dim, "drives": false}), text);
         }
     }
+    if let Ok(map) = scene.space.map()
+        && !map.dropped().is_empty()
+    {
+        facts.add("dropped", json!(map.dropped()), counted(map.dropped()));
+    }
     let controls = match &scene.rig {
         SceneRig::Gnm(pack) => pack.control_names(),
         SceneRig::Orl(rig) => {
@@ -48,12 +56,17 @@ pub fn facts(path: &Path) -> Result<Facts, Failure> {
             facts.add("undriven_raw_controls", json!(undriven), counted(undriven));
             rig.controls().names().to_vec()
         }
+        SceneRig::Gltf(model) => {
+            face(&mut facts, model);
+            model.controls().names().to_vec()
+        }
     };
     facts.add("controls", json!(controls.len()), counted(&controls));
     facts.values.insert("control_names".into(), json!(controls));
     let (units, vertices, rest) = match &scene.rig {
         SceneRig::Gnm(pack) => (pack.units(), pack.vertex_count(), pack.rest_bounds()),
         SceneRig::Orl(rig) => (rig.units(), rig.mesh().vertex_count(), rig.rest_bounds()),
+        SceneRig::Gltf(model) => (Units::Metres, model.mesh().vertex_count(), model.info(1).rest_bounds),
     };
     facts.add("units", json!(units.symbol()), units.symbol());
     facts.count("vertices", vertices);

@@ -1,5 +1,6 @@
 //! What is in a glTF file, and what the loader made of it.
 
+use super::face::face;
 use super::{Facts, Read, bounds, counted, joints};
 use crate::report::{grouped, one_line};
 use crate::rig;
@@ -9,6 +10,7 @@ use rigeval::gltf::model::GltfModel;
 use rigeval::gltf::skin::GltfSkin;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,11 +22,9 @@ const SHOWN: usize = 40;
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Document {
-    asset: Value,
-    #[serde(default)]
-    extensions_used: Value,
-    #[serde(default)]
-    extensions_required: Value,
+    asset: Box<RawValue>,
+    extensions_used: Option<Box<RawValue>>,
+    extensions_required: Option<Box<RawValue>>,
     #[serde(default)]
     scenes: Vec<IgnoredAny>,
     #[serde(default)]
@@ -50,8 +50,8 @@ pub fn facts(path: &Path, bytes: &[u8]) -> Read {
     let format = if is_binary { "glTF 2.0, binary (GLB)" } else { "glTF 2.0 (JSON)" };
     let mut facts = Facts::new(path, "gltf", format);
     facts.bytes(bytes);
-    let generator = document.asset.get("generator").and_then(Value::as_str);
-    facts.add("generator", json!(generator), generator.unwrap_or("not stated"));
+    let generator = document.generator();
+    facts.add("generator", json!(generator), generator.as_deref().unwrap_or("not stated"));
     facts.add("units", json!("m"), "m");
     extensions(&mut facts, &document);
     facts.count("scenes", document.scenes.len());
@@ -65,6 +65,7 @@ pub fn facts(path: &Path, bytes: &[u8]) -> Read {
     facts.count("triangles", model.mesh().render().triangles.len());
     parts(&mut facts, &model);
     controls(&mut facts, &model);
+    face(&mut facts, &model);
     clips(&mut facts, &model);
     bounds(&mut facts, &model.info(1).rest_bounds, "m");
     rules(&mut facts, &model);
@@ -73,9 +74,21 @@ pub fn facts(path: &Path, bytes: &[u8]) -> Read {
 }
 
 impl Document {
+    /// What wrote the file. Beside it in `asset` may stand anything at all, however deep.
+    fn generator(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Asset {
+            generator: Option<Box<RawValue>>,
+        }
+        let asset: Asset = serde_json::from_str(self.asset.get()).ok()?;
+        serde_json::from_str(asset.generator?.get()).ok()
+    }
+
     fn read(text: &[u8]) -> Result<Document, LoadError> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        serde_json::from_slice(text).map_err(|e| LoadError::new(LoadErrorKind::Corrupt, "", "a glTF document", e))
+        // Bytes that are no UTF-8 are nothing to the loader where it passes over the text that they stand in.
+        let text = String::from_utf8_lossy(text);
+        serde_json::from_str(&text).map_err(|e| LoadError::new(LoadErrorKind::Corrupt, "", "a glTF document", e))
     }
 }
 
@@ -87,8 +100,9 @@ fn json_chunk(glb: &[u8]) -> &[u8] {
 }
 
 fn extensions(facts: &mut Facts, document: &Document) {
-    let names = |list: &Value| -> Vec<String> {
-        list.as_array().into_iter().flatten().filter_map(|name| Some(name.as_str()?.to_string())).collect()
+    let names = |list: &Option<Box<RawValue>>| -> Vec<String> {
+        let list = list.as_deref().and_then(|text| serde_json::from_str::<Vec<Box<RawValue>>>(text.get()).ok());
+        list.unwrap_or_default().iter().filter_map(|name| serde_json::from_str(name.get()).ok()).collect()
     };
     let (used, required) = (names(&document.extensions_used), names(&document.extensions_required));
     facts.add("extensions", json!(used), counted(&used));
