@@ -12,7 +12,7 @@
 //! | head-local | a GNM pack's neutral, basis, eye centres and seam, and what [`gnm::pose::Stage::Forward`] gives |
 //! | body bind space | the joints' rest worlds of a pack; the pack's bind transform takes head-local there |
 //! | rig space | a DNA's positions, deltas and neutral joint worlds |
-//! | output space | what `RigBackend::vertices` and `bounds` are in: body bind space or rig space, moved by the joints |
+//! | output space | what `RigBackend::vertices` and `bounds` are in: body bind space or rig space, moved by the joints; of a glTF file the world of its default scene, or the space of each mesh's parent |
 //!
 //! The seam (`stitchLocal` in files) is an offset per vertex that closes the gap between head and body; it enters after gaze, before skinning.
 //!

@@ -15,7 +15,8 @@
 //! # }
 //! ```
 //!
-//! [`load()`] reads the same bundle without a device, for the CPU references.
+//! [`load()`] reads the same bundle without a device, for the CPU references. A glTF file's clips, tangents, skinning and output space are not reached through a
+//! scene: `load` gives its model, of which a backend with other options can be made.
 //!
 //! # `scene.json`
 //!

@@ -10,6 +10,8 @@ pub struct Performance {
     /// ARKit weights, 0..1, by [`ArkitShape`](A) discriminant. The eight `eyeLook` weights are zero: `target` drives the eyes.
     pub weights: [f32; 52],
     /// Where the eyes look, metres from the midpoint of the eyes, head-local: a point that stays in the room while the head turns.
+    ///
+    /// `look_at(target, [[0.0; 3]; 2])` makes gaze angles of it; on a rig without gaze controls they turn its eye joints by overrides.
     pub target: [f32; 3],
     /// What the neck turns by, on top of its rest.
     pub neck: Quat,

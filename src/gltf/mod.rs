@@ -1,4 +1,10 @@
 //! glTF 2.0: skins, morph targets and clips; the loader, the pose, the CPU reference and the GPU backend.
+//!
+//! [`model`] reads a file and [`report`] says which rules its oddities fell under; [`controls`] are what moves: morph weights, and translation,
+//! rotation (x, y, z, w) and scale of each node. [`clip`] and [`blend`] turn time into that vector, and [`face`] finds in it what ARKit weights drive
+//! ([`crate::scene::arkit_to_gltf`]). [`pose`] and [`cpu`] evaluate it; the backend in `gpu` does the same for N instances. A map from ARKit weights and a
+//! [`blend::Mixer`] each write every control, a single clip only those that it moves: map the face first, and sample the clip after it. [`sample`]
+//! makes a head, [`bake_mesh`] a static GLB of one pose.
 
 mod accessor;
 pub mod bake_mesh;

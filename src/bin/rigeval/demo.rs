@@ -273,7 +273,7 @@ impl Played {
 fn summary(c: &Comparison) -> String {
     let verdict = if c.pass { "pass" } else { "FAIL" };
     let (max, mean, allowed) = (c.max * 1e6, c.mean * 1e6, c.tolerance.abs * 1e6);
-    format!("max {max:.3} um, mean {mean:.4} um over {} frames, {allowed} allowed: {verdict}", c.frames)
+    format!("max {max:.3} um, mean {mean:.4} um over {} frames, {allowed} um allowed: {verdict}", c.frames)
 }
 
 fn widen(positions: &[f32]) -> Vec<f64> {

@@ -138,7 +138,11 @@ impl Bundle {
 pub fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     if path.is_dir() {
         let shown = path.display();
-        return Err(Failure::new(format!("{shown}: expected a file, got a folder without {SCENE_FILE}")));
+        let advice = match Bundle::is(path) {
+            true => "a bundle: name the file inside it".to_string(),
+            false => format!("a folder without {SCENE_FILE}"),
+        };
+        return Err(Failure::new(format!("{shown}: expected a file, got {advice}")));
     }
     Ok(files::read_file(path, files::MAX_FILE_BYTES)?)
 }

@@ -70,7 +70,7 @@ pub fn play(devices: &Devices, times: &[f64], out: &Path) -> Result<Act, Failure
         kind: "gltf",
         frame_ms: played.frame_ms.clone(),
         pictures,
-        advice: format!("play them again: rigeval eval {shown}/{FILE} {inputs} -o again.npy"),
+        advice: format!("evaluate them again: rigeval eval {shown}/{FILE} {inputs} -o {shown}/again.npy"),
     })
 }
 
