@@ -81,7 +81,7 @@
 //!     let ours = Side { source: "my port", positions: ours, frame_count: frames.frame_count, vertex_count };
 //!     let manifest = &frames.manifest;
 //!     let ids = frames.vertex_ids.as_deref();
-//!     Ok(compare(&reference, &ours, ids, manifest.tolerance, manifest.units.symbol())?)
+//!     Ok(compare(&reference, &ours, ids, manifest.tolerance, &manifest.units)?)
 //! }
 //!
 //! let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/reference/gnm_tiny_frames");
